@@ -1,0 +1,51 @@
+"""See inside a PyTorch training run from the notebook cell that runs it."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torchmagic.debuggers.settings import Settings as Settings
+    from torchmagic.debuggers.watching import watch as watch
+    from torchmagic.exports.files import load as load
+    from torchmagic.jupyter.extension import load_ipython_extension as load_ipython_extension
+    from torchmagic.jupyter.extension import unload_ipython_extension as unload_ipython_extension
+    from torchmagic.probes.nonfinite import NonFiniteError as NonFiniteError
+    from torchmagic.records.finding import Finding as Finding
+    from torchmagic.records.finding import Severity as Severity
+    from torchmagic.session.run import Run as Run
+    from torchmagic.session.session import Session as Session
+    from torchmagic.session.session import session as session
+    from torchmagic.views.tensor import tensorinfo as tensorinfo
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Finding": "records.finding",
+    "NonFiniteError": "probes.nonfinite",
+    "Run": "session.run",
+    "Session": "session.session",
+    "Settings": "debuggers.settings",
+    "Severity": "records.finding",
+    "load": "exports.files",
+    "load_ipython_extension": "jupyter.extension",
+    "session": "session.session",
+    "tensorinfo": "views.tensor",
+    "unload_ipython_extension": "jupyter.extension",
+    "watch": "debuggers.watching",
+}
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604 - a list of names, built from the table above
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its room on first use (PEP 562)."""
+    if name not in _HOMES:
+        message = f"module 'torchmagic' has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"torchmagic.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,1 @@
+"""Pure answers drawn from a run, shared by rules and views."""

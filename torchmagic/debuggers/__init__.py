@@ -1,0 +1,1 @@
+"""Settings, assembly and watching: probes, recorder and rules put around user code."""

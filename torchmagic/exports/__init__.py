@@ -1,0 +1,1 @@
+"""Ways out of a run: files that other people and tools read."""

@@ -1,0 +1,1 @@
+"""The magics, one file each, named as they are typed."""

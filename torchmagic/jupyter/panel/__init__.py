@@ -1,0 +1,1 @@
+"""The live widget panel and its tabs."""

@@ -1,0 +1,1 @@
+"""Rules that turn a run's records into findings, one rule a file."""

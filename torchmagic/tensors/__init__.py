@@ -1,0 +1,1 @@
+"""One tensor, closely: statistics, layout, preview; and reductions over many tensors at once."""

@@ -1,0 +1,1 @@
+"""Views turn a run into a page; skins draw the page."""

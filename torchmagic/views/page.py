@@ -1,0 +1,93 @@
+"""This file is the page: the content of an output as blocks, without markup, colour or size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torchmagic.records.finding import Finding
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A paragraph; ``strong`` marks the one sentence that must be read."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Text whose line breaks and columns matter, such as a tensor's values."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Names with values, one pair a line."""
+
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of cells under column names; ``marked`` holds the indices of rows that need attention."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | int | float | None]]
+    marked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One curve of a plot: values over steps; values may be NaN or infinite and are then left out of the line."""
+
+    name: str
+    steps: Sequence[float]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Curves that share their axes; ``log`` asks for a logarithmic value axis."""
+
+    title: str
+    lines: Sequence[Line]
+    x_label: str = "step"
+    y_label: str = ""
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """A histogram: counts between consecutive edges (one more edge than counts)."""
+
+    title: str
+    edges: Sequence[float]
+    counts: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """One whole and its named parts; ``parts`` are (name, amount) and ``unit`` names the amounts."""
+
+    title: str
+    parts: Sequence[tuple[str, float]]
+    unit: str = "s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Findings in the order in which they should be read."""
+
+    findings: Sequence[Finding]
+
+
+Block = Text | Code | Facts | Table | Plot | Bars | Shares | Findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A titled sequence of blocks; ``folded`` pages show only their title until opened."""
+
+    title: str
+    blocks: Sequence[Block]
+    folded: bool = False

@@ -1,0 +1,1 @@
+"""Skins draw a page: html, text, markdown, wire (for the panel) and matplotlib."""
