@@ -1,12 +1,15 @@
 """See inside a PyTorch training run from the notebook cell that runs it."""
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torchmagic.debuggers.settings import Settings as Settings
+    from torchmagic.debuggers.tensorinfo import tensorinfo as tensorinfo
     from torchmagic.debuggers.watching import watch as watch
-    from torchmagic.exports.files import load as load
+    from torchmagic.debuggers.loading import load as load
     from torchmagic.jupyter.extension import load_ipython_extension as load_ipython_extension
     from torchmagic.jupyter.extension import unload_ipython_extension as unload_ipython_extension
     from torchmagic.probes.nonfinite import NonFiniteError as NonFiniteError
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
     from torchmagic.records.finding import Severity as Severity
     from torchmagic.session.run import Run as Run
     from torchmagic.session.session import Session as Session
-    from torchmagic.session.session import session as session
-    from torchmagic.views.tensor import tensorinfo as tensorinfo
 
 __version__ = "0.1.0"
 
@@ -26,14 +27,13 @@ _HOMES = {
     "Session": "session.session",
     "Settings": "debuggers.settings",
     "Severity": "records.finding",
-    "load": "exports.files",
+    "load": "debuggers.loading",
     "load_ipython_extension": "jupyter.extension",
-    "session": "session.session",
-    "tensorinfo": "views.tensor",
+    "tensorinfo": "debuggers.tensorinfo",
     "unload_ipython_extension": "jupyter.extension",
     "watch": "debuggers.watching",
 }
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604 - a list of names, built from the table above
+__all__ = [*_HOMES, "session", "__version__"]  # noqa: PLE0604 - a list of names, built from the table above
 
 
 def __getattr__(name: str) -> Any:
@@ -48,4 +48,20 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The package itself: ``torchmagic.session`` is the process's session, not the room of that name."""
+
+    @property
+    def session(self) -> Any:
+        """The session of this process."""
+        return import_module("torchmagic.session.session").session
+
+    @session.setter
+    def session(self, room: ModuleType) -> None:
+        """Let the import system bind the room without hiding the session behind it."""
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,142 @@
+"""This file is the settings of a watched run: what is measured, how often, and what is done with it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+E = TypeVar("E", bound=StrEnum)
+
+
+class Level(StrEnum):
+    """How closely a run is watched; each level sees all that the one before it sees."""
+
+    BASIC = "basic"
+    INTERMEDIATE = "intermediate"
+    ADVANCED = "advanced"
+    EXPERT = "expert"
+
+
+class Anomaly(StrEnum):
+    """What happens at the first non-finite value."""
+
+    AUTO = "auto"
+    WARN = "warn"
+    RAISE = "raise"
+    OFF = "off"
+
+
+class PanelMode(StrEnum):
+    """When and how the result is shown."""
+
+    LIVE = "live"
+    END = "end"
+    TEXT = "text"
+    NONE = "none"
+
+
+class FailOn(StrEnum):
+    """From which severity on findings become an exception at the end of the cell."""
+
+    NEVER = "never"
+    ERROR = "error"
+    WARNING = "warning"
+
+
+PROBES = ("losses", "gradients", "weights", "activations", "anomaly", "performance", "memory", "device")
+DEFAULT_BUDGET = {Level.BASIC: 3.0, Level.INTERMEDIATE: 5.0, Level.ADVANCED: 10.0, Level.EXPERT: 1e9}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of one watched run.
+
+    Args:
+        level: ``basic``, ``intermediate``, ``advanced`` or ``expert`` (``extreme`` is another word for it).
+        only: Names of the probes to use; empty means all. See ``PROBES``.
+        without: Names of the probes to leave out.
+        anomaly: ``auto`` finds the origin of the first non-finite value, ``warn`` also warns, ``raise`` stops the
+            run with ``NonFiniteError`` before the optimizer's step, ``off`` does not look.
+        every: Statistics each so many steps; None adapts to the budget.
+        budget: Most percent of the step time that statistics may take; None takes the level's own.
+        model: Name of the only model to watch; empty means all that run.
+        name: Label of the run.
+        panel: ``live``, ``end``, ``text`` or ``none``.
+        save: Whether the run is written to the project's store.
+        fail_on: ``never``, ``error`` or ``warning``.
+        report: Path of an HTML report to write at the end; empty means none.
+
+    Raises:
+        ValueError: If a value is not one of those above; the message names the nearest right one.
+    """
+
+    level: Level = Level.BASIC
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    anomaly: Anomaly = Anomaly.AUTO
+    every: int | None = None
+    budget: float | None = None
+    model: str = ""
+    name: str = ""
+    panel: PanelMode = PanelMode.LIVE
+    save: bool = True
+    fail_on: FailOn = FailOn.NEVER
+    report: str = ""
+
+    def __post_init__(self) -> None:
+        level = "expert" if self.level == "extreme" else self.level
+        object.__setattr__(self, "level", _member(Level, level, "level"))
+        object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
+        object.__setattr__(self, "panel", _member(PanelMode, self.panel, "panel"))
+        object.__setattr__(self, "fail_on", _member(FailOn, self.fail_on, "fail_on"))
+        for field in ("only", "without"):
+            names = _names(getattr(self, field))
+            for name in names:
+                if name not in PROBES:
+                    raise ValueError(_unknown(field, name, PROBES))
+            object.__setattr__(self, field, names)
+        if self.every is not None and self.every < 1:
+            raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
+        if self.budget is not None and self.budget < 0:
+            raise ValueError(f"budget must be a share of the step time in percent, 0 or more, got {self.budget!r}")
+
+    def watches(self, probe: str) -> bool:
+        """Whether the probe of this name takes part."""
+        return probe not in self.without and (not self.only or probe in self.only)
+
+    @property
+    def budget_share(self) -> float:
+        """The most that statistics may take of a step's time, as a share of 1."""
+        return (DEFAULT_BUDGET[self.level] if self.budget is None else self.budget) / 100
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain values that JSON can hold."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Build settings from plain values; an unknown name is a ValueError that says the nearest known one."""
+        known = tuple(cls.__dataclass_fields__)
+        for name in values:
+            if name not in known:
+                raise ValueError(_unknown("settings", name, known))
+        return cls(**values)
+
+
+def _member(kind: type[E], value: str, field: str) -> E:
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(_unknown(field, str(value), tuple(kind))) from None
+
+
+def _names(value: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    parts = value.replace(",", " ").split() if isinstance(value, str) else value
+    return tuple(parts)
+
+
+def _unknown(field: str, value: str, known: tuple[str, ...]) -> str:
+    nearest = get_close_matches(value, known, n=1)
+    hint = f"; did you mean {str(nearest[0])!r}?" if nearest else ""
+    return f"{field}: {value!r} is not one of {', '.join(known)}{hint}"

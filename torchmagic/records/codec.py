@@ -1,0 +1,110 @@
+"""This file is the codec: records and findings to plain JSON values and back."""
+
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from torchmagic.records.finding import Finding
+from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
+from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord
+from torchmagic.records.nonfinite import NonfiniteRecord
+from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord, NoteRecord
+from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
+
+KINDS: tuple[type, ...] = (
+    BroadcastRecord,
+    CrashRecord,
+    EnvironmentRecord,
+    EvalModeRecord,
+    FailureRecord,
+    Finding,
+    LoaderRecord,
+    LossRecord,
+    ModelRecord,
+    NonfiniteRecord,
+    NoteRecord,
+    OptimizerRecord,
+    ParameterRecord,
+    ProbabilityInputRecord,
+    UnclearedGradientsRecord,
+    UnownedGradientsRecord,
+)
+_BY_NAME = {kind.__name__: kind for kind in KINDS}
+
+
+def encode(record: object) -> dict[str, Any]:
+    """Return a record as a JSON object with its class under ``kind``.
+
+    Non-finite numbers become the strings ``NaN``, ``Infinity`` and ``-Infinity``, which every JSON reader takes.
+    """
+    return {"kind": type(record).__name__, **_plain_fields(record)}
+
+
+def decode(value: Mapping[str, Any]) -> Any:
+    """Return the record that ``encode`` wrote; fields this version does not know are left out.
+
+    Raises:
+        ValueError: If the kind is unknown.
+    """
+    kind = _BY_NAME.get(str(value.get("kind")))
+    if kind is None:
+        raise ValueError(f"unknown kind of record {value.get('kind')!r}; it may come from a newer torchmagic")
+    return _build(kind, value)
+
+
+def _plain_fields(record: object) -> dict[str, Any]:
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}  # type: ignore[arg-type] # records are dataclasses
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _build(kind: type, value: Mapping[str, Any]) -> Any:
+    return kind(**{name: _rebuilt(hint, value[name]) for name, hint in _hints(kind).items() if name in value})
+
+
+def _rebuilt(hint: Any, value: Any) -> Any:
+    """Turn a plain value into what the type hint asks for."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _from_union(get_args(hint), value)
+    if origin is tuple:
+        return tuple(_rebuilt(get_args(hint)[0], item) for item in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {key: _rebuilt(get_args(hint)[1], item) for key, item in value.items()}
+    if is_dataclass(hint):
+        return _build(hint, value)  # type: ignore[arg-type] # the hint is the class itself
+    if hint is float:
+        return float(value)
+    return hint(value) if isinstance(hint, type) and issubclass(hint, StrEnum) else value
+
+
+def _from_union(options: tuple[Any, ...], value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if float in options and value in ("NaN", "Infinity", "-Infinity"):
+            return float(value)
+        return value
+    dataclass_option = next((option for option in options if is_dataclass(option)), None)
+    return value if dataclass_option is None else _build(dataclass_option, value)  # type: ignore[arg-type] # a class

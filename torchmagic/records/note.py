@@ -1,0 +1,41 @@
+"""This file is the note: what torchmagic could not see, or failed at, said instead of guessed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRecord:
+    """A probe raised and was switched off; the run went on without it."""
+
+    probe: str
+    error: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRecord:
+    """Something a reader of the run should know, in one sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashRecord:
+    """The exception that ended the run: its class, message and the user's innermost line."""
+
+    error: str
+    message: str
+    file: str
+    line: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentRecord:
+    """Where the run took place: versions, device and threads."""
+
+    torch: str
+    python: str
+    platform: str
+    device: str
+    num_threads: int

@@ -1,0 +1,66 @@
+"""This file is the protocol of the loop: facts about the order and the state in which torch was called."""
+
+from dataclasses import dataclass
+
+from torchmagic.records.place import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnclearedGradientsRecord:
+    """An optimizer stepped on gradients that still held those of its step before.
+
+    Args:
+        optimizer: Name of the optimizer.
+        step: The later of the two steps.
+        num_parameters: Parameters whose gradient was added to and never reset in between.
+        total: Parameters of the optimizer that had a gradient.
+        backward: Line of the backward that added to them.
+    """
+
+    optimizer: str
+    step: int
+    num_parameters: int
+    total: int
+    backward: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalModeRecord:
+    """A step was trained while modules that behave differently in training were in evaluation mode.
+
+    Args:
+        model: Name of the model.
+        step: The step.
+        modules: Paths of those modules whose own or parent's parameters the step updated.
+        class_names: Their classes, in the same order.
+        forward: Line that called the model.
+        switched: Line of the latest ``.eval()`` on the model or a part of it, when it was in this run.
+    """
+
+    model: str
+    step: int
+    modules: tuple[str, ...]
+    class_names: tuple[str, ...]
+    forward: Place | None
+    switched: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnownedGradientsRecord:
+    """In one iteration, parameters received a gradient although no optimizer owns them.
+
+    Args:
+        model: Name of the model.
+        step: Optimizer steps made before.
+        parameters: Their full names.
+        changed: Those of them whose values changed all the same since the run began.
+        owned: Parameters of the same model that a stepping optimizer owns.
+        training: Whether the model was in training mode.
+    """
+
+    model: str
+    step: int
+    parameters: tuple[str, ...]
+    changed: tuple[str, ...]
+    owned: int
+    training: bool

@@ -1,0 +1,62 @@
+"""This file is the parameter table of a run: latest and extreme statistics, one row a parameter."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from torchmagic.records.model import ParameterRecord
+
+if TYPE_CHECKING:
+    from torchmagic.session.run import Run
+
+METRICS = (
+    "grad_norm",
+    "grad_mean",
+    "grad_std",
+    "grad_abs_max",
+    "grad_zero_share",
+    "weight_norm",
+    "weight_abs_max",
+    "update_ratio",
+)
+
+
+def parameter_rows(run: "Run") -> list[dict[str, Any]]:
+    """Return one row a parameter.
+
+    Each row has ``name, shape, dtype, trainable``, for each metric of ``METRICS`` that was seen its latest value under
+    its own name, and for the gradient norm also ``grad_norm_max``.
+    """
+    latest = {metric: _latest(run, metric) for metric in METRICS}
+    greatest = _greatest(run, "grad_norm")
+    rows = []
+    for record in run.of(ParameterRecord):
+        row: dict[str, Any] = {
+            "name": record.name,
+            "shape": record.shape,
+            "dtype": record.dtype,
+            "trainable": record.trainable,
+        }
+        row |= {metric: latest[metric].get(record.name) for metric in METRICS}
+        row["grad_norm_max"] = greatest.get(record.name)
+        rows.append(row)
+    return rows
+
+
+def _latest(run: "Run", metric: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for frame in run.frames:
+        row = frame.last() if frame.metric == metric else None
+        if row is not None:
+            found |= zip(frame.subjects, map(float, row[1]), strict=True)
+    return found
+
+
+def _greatest(run: "Run", metric: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for frame in run.frames:
+        if frame.metric != metric:
+            continue
+        for name, value in frame.greatest().items():
+            if not math.isnan(value) and value > found.get(name, -math.inf):
+                found[name] = value
+    return found

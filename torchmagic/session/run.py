@@ -1,0 +1,143 @@
+"""This file is the run: one watched execution, and everything known about it."""
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torchmagic.records.finding import Finding
+from torchmagic.records.series import Frame
+from torchmagic.session.document import to_json
+from torchmagic.session.parameters import parameter_rows
+
+R = TypeVar("R")
+
+
+class Status(StrEnum):
+    """How a run stands or ended."""
+
+    RUNNING = "running"
+    OK = "ok"
+    ERROR = "error"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(slots=True, kw_only=True)
+class Clock:
+    """Where a run's wall time stands: seconds since the epoch, and seconds spent inside torchmagic."""
+
+    started: float = field(default_factory=time.time)
+    seconds: float = 0.0
+    cost: float = 0.0
+
+
+class Run:
+    """One watched execution.
+
+    Args:
+        name: Label given by the user, or empty.
+        source: Source of the cell, or empty.
+        settings: Settings as plain values.
+        run_id: Unique id; made up when empty.
+        report: Turns the run into an HTML document; None where nothing can draw.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        source: str = "",
+        settings: Mapping[str, Any] | None = None,
+        run_id: str = "",
+        report: Callable[["Run"], str] | None = None,
+    ) -> None:
+        self.id = run_id or uuid.uuid4().hex[:12]
+        self.name = name
+        self.source = source
+        self.settings = dict(settings or {})
+        self.status = Status.RUNNING
+        self.clock = Clock()
+        self.findings: tuple[Finding, ...] = ()
+        self.records: list[Any] = []
+        self.frames: list[Frame] = []
+        self.steps = 0
+        self._newest: dict[str, Frame] = {}
+        self._report = report
+
+    def __repr__(self) -> str:
+        label = f" {self.name!r}" if self.name else ""
+        return f"<Run{label} {self.status}: {self.steps} steps, {len(self.findings)} findings>"
+
+    def of(self, kind: type[R]) -> Sequence[R]:
+        """Return the records of one type, in order of arrival."""
+        return [record for record in self.records if isinstance(record, kind)]
+
+    def series(
+        self, metric: str, *, parameter: str | None = None, module: str | None = None, name: str | None = None
+    ) -> tuple[list[int], list[float]]:
+        """Return (steps, values) of a metric.
+
+        Args:
+            metric: Name of the metric, such as ``loss`` or ``grad_norm``.
+            parameter: Full name of a parameter, for a metric per parameter.
+            module: Path of a module, for a metric per module.
+            name: Name of the subject where there are several, such as one of two losses.
+
+        Returns:
+            Steps (optimizer steps made before) and values; two empty lists when nothing was recorded. Without a
+            subject, the metric of the whole run, or, where there is none, all its subjects merged in order of step.
+        """
+        subject = parameter or module or name
+        found = [frame.column(subject or "") for frame in self.frames if frame.metric == metric]
+        if subject is None and not any(steps for steps, _ in found):
+            found = [frame.column(each) for frame in self.frames if frame.metric == metric for each in frame.subjects]
+        points = [point for steps, values in found for point in zip(steps, values, strict=True)]
+        points.sort(key=lambda point: point[0])
+        return [step for step, _ in points], [value for _, value in points]
+
+    def subjects(self, metric: str) -> tuple[str, ...]:
+        """Return the named subjects of a metric, in order of appearance."""
+        names = (name for frame in self.frames if frame.metric == metric for name in frame.subjects if name)
+        return tuple(dict.fromkeys(names))
+
+    def frame(self, metric: str, subjects: Sequence[str]) -> Frame:
+        """Return the frame to append to; a new one begins where the subjects change."""
+        newest = self._newest.get(metric)
+        if newest is None or newest.subjects != tuple(subjects):
+            newest = next((f for f in self.frames if f.metric == metric and f.subjects == tuple(subjects)), None)
+            if newest is None:
+                newest = Frame(metric, subjects)
+                self.frames.append(newest)
+            self._newest[metric] = newest
+        return newest
+
+    @property
+    def overhead(self) -> float:
+        """Share of the wall time spent inside torchmagic, 0 to 1."""
+        return min(1.0, self.clock.cost / self.clock.seconds) if self.clock.seconds else 0.0
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        """One row a parameter: name, shape, latest and extreme statistics."""
+        return parameter_rows(self)
+
+    def to_json(self) -> str:
+        """Return the whole run as a JSON document."""
+        return to_json(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole run as a JSON document that ``torchmagic.load`` reads."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    def report(self, path: str | Path) -> None:
+        """Write the run as a self-contained HTML page.
+
+        Raises:
+            ValueError: If the run was made by hand and nothing that draws was given.
+        """
+        if self._report is None:
+            raise ValueError("this run has nothing to draw it with; load it with torchmagic.load(path)")
+        Path(path).write_text(self._report(self), encoding="utf-8")
