@@ -1,12 +1,27 @@
 """This file is the watch: a run opened around user code, and closed however that code ends."""
 
+import platform
+import sys
+import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
+from torchmagic.debuggers.assembly import probes_for
 from torchmagic.debuggers.settings import Settings
+from torchmagic.probes.nonfinite import NonFiniteError
+from torchmagic.probes.probe import Probe
+from torchmagic.probes.sites import is_ours, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord
+from torchmagic.rules.catalogue import judge
+from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run, Status
 from torchmagic.session.session import Session, session
+from torchmagic.views.report import report
 
 
 class Watch:
@@ -30,24 +45,105 @@ class Watch:
         on_step: Callable[[Run], None] | None = None,
         session: Session = session,
     ) -> None:
-        self.run = Run(name=settings.name, source=source, settings=settings.to_dict())
-        self._session = session
+        self.settings = settings
+        self.run = Run(name=settings.name, source=source, settings=settings.to_dict(), report=report)
+        self._session, self._on_step = session, on_step
+        self._recorder = Recorder(self.run)
+        self._taps = Taps(spend=self._recorder.spend, on_failure=self._failed, loud=(NonFiniteError,))
+        self._probes: list[Probe] = list(
+            probes_for(settings, self._taps, namespace or {}, lambda: self._recorder.spent)
+        )
+        self._open = False
 
     def start(self) -> Run:
         """Open the run: from here on torch is watched."""
+        began = time.perf_counter_ns()
         self._session.add(self.run)
+        self._recorder.add(_environment())
+        for probe in self._probes:
+            probe.attach(self._taps, self._recorder)
+        self._taps.on("step_end", self._close_step)
+        self._taps.open()
+        self._open = True
+        self._write()
+        self._recorder.spend(time.perf_counter_ns() - began)
         return self.run
 
     def stop(self, error: BaseException | None = None) -> Run:
         """Close the run: torch is left as it was found, findings are drawn; safe to call twice."""
-        self.run.status = Status.OK if error is None else Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.ERROR  # noqa: E501
+        if not self._open:
+            return self.run
+        self._open = False
+        self._taps.close()
+        began = time.perf_counter_ns()
+        for probe in self._probes:
+            self._guarded(probe, probe.detach)
+        if error is not None:
+            self._recorder.add(_crash(error))
+        self.run.status = _status(error)
+        self.run.findings = judge(self.run, self._rule_failed)
+        self._recorder.spend(time.perf_counter_ns() - began)
+        self._write(final=True)
         return self.run
+
+    def _close_step(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        for probe in tuple(self._probes):
+            self._guarded(probe, probe.flush, self.run.steps)
+        self._recorder.count_step()
+        if self._on_step is not None:
+            self._on_step(self.run)
+        self._write()
+
+    def _write(self, *, final: bool = False) -> None:
+        if self.settings.save:
+            self._session.write(self.run, final=final)
+
+    def _guarded(self, probe: Probe, deed: Callable[..., None], *arguments: Any) -> None:
+        try:
+            deed(*arguments)
+        except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
+            self._failed(probe, error)
+
+    def _failed(self, owner: object, error: Exception) -> None:
+        """Record a probe's failure, warn once, and go on without the probe."""
+        last = traceback.extract_tb(error.__traceback__)[-1:]
+        where = f"{last[0].filename.rpartition('torchmagic')[2]}:{last[0].lineno}" if last else ""
+        name = type(owner).__name__
+        self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
+        if owner in self._probes:
+            self._probes.remove(owner)  # type: ignore[arg-type] # it is in the list
+            self._taps.drop(owner)
+            self._guarded_detach(owner)  # type: ignore[arg-type] # it is a probe
+        elif owner is self:
+            self._on_step = None
+        self._taps.warn(f"torchmagic: {name} failed and is off for this run ({type(error).__name__}: {error})")
+
+    @staticmethod
+    def _guarded_detach(probe: Probe) -> None:
+        try:
+            probe.detach()
+        except Exception:  # noqa: BLE001, S110 - it has failed already, and that is recorded
+            pass
+
+    def _rule_failed(self, rule: str, error: Exception) -> None:
+        self._recorder.add(FailureRecord(probe=f"rule {rule}", error=f"{type(error).__name__}: {error}", where=""))
 
 
 @contextmanager
 def watch(**settings: Any) -> Iterator[Run]:
-    """Watch the code inside the ``with`` block."""
-    watching = Watch(Settings(**settings))
+    """Watch the code inside the ``with`` block.
+
+    Args:
+        **settings: The fields of ``Settings``, such as ``level="basic"`` or ``name="lr sweep"``.
+
+    Yields:
+        The run; its findings are there once the block has ended.
+
+    Raises:
+        ValueError: If a setting is unknown or wrong.
+    """
+    frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
+    watching = Watch(Settings(**settings), namespace=frame.f_globals)
     run = watching.start()
     try:
         yield run
@@ -56,3 +152,32 @@ def watch(**settings: Any) -> Iterator[Run]:
         raise
     else:
         watching.stop()
+
+
+def _status(error: BaseException | None) -> Status:
+    if error is None:
+        return Status.OK
+    return Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.ERROR
+
+
+def _crash(error: BaseException) -> CrashRecord:
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if not is_ours(frame.f_code.co_filename)]
+    place = place_of(site_of(frames[-1])) if frames else None
+    return CrashRecord(
+        error=type(error).__name__,
+        message=str(error),
+        file=place.file if place else "",
+        line=place.line if place else 0,
+        source=place.source if place else "",
+    )
+
+
+def _environment() -> EnvironmentRecord:
+    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"
+    return EnvironmentRecord(
+        torch=torch.__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        device=device,
+        num_threads=torch.get_num_threads(),
+    )

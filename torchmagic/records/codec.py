@@ -9,13 +9,14 @@ from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from torchmagic.records.finding import Finding
-from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
+from torchmagic.records.loss import BackwardRecord, BroadcastRecord, LossRecord, ProbabilityInputRecord
 from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord, NoteRecord
 from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
 
 KINDS: tuple[type, ...] = (
+    BackwardRecord,
     BroadcastRecord,
     CrashRecord,
     EnvironmentRecord,

@@ -17,6 +17,14 @@ class LossRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackwardRecord:
+    """A line that calls ``backward``, and the name under which its loss is kept."""
+
+    name: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastRecord:
     """An elementwise loss stretched its input and target against each other.
 

@@ -14,6 +14,7 @@ class UnclearedGradientsRecord:
         step: The later of the two steps.
         num_parameters: Parameters whose gradient was added to and never reset in between.
         total: Parameters of the optimizer that had a gradient.
+        streak: How many of its steps in a row it held for, this one included.
         backward: Line of the backward that added to them.
     """
 
@@ -21,6 +22,7 @@ class UnclearedGradientsRecord:
     step: int
     num_parameters: int
     total: int
+    streak: int
     backward: Place | None
 
 

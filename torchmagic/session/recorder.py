@@ -25,6 +25,11 @@ class Recorder:
         """Optimizer steps made so far."""
         return self._run.steps
 
+    @property
+    def spent(self) -> int:
+        """Nanoseconds spent inside torchmagic so far."""
+        return self._cost_ns
+
     def add(self, record: object) -> None:
         """Keep a record."""
         self._run.records.append(record)

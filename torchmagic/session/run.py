@@ -132,6 +132,10 @@ class Run:
         """Write the whole run as a JSON document that ``torchmagic.load`` reads."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
+    def draw_with(self, report: Callable[["Run"], str]) -> None:
+        """Give a run that was read from a file what turns it into an HTML document."""
+        self._report = report
+
     def report(self, path: str | Path) -> None:
         """Write the run as a self-contained HTML page.
 

@@ -1,0 +1,65 @@
+"""This file is a notebook open in JupyterLab: the few verbs that tests need, each waiting for what it asked for."""
+
+import json
+import re
+import secrets
+
+import nbformat
+from playwright.sync_api import expect
+
+_OPEN = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
+
+
+class LabNotebook:
+    """A notebook written to the server's folder and open in a page."""
+
+    def __init__(self, page, lab, cells, *, name="watched.ipynb"):
+        self.page, self.lab, self.name = page, lab, name
+        self.path = lab.notebooks / name
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, self.path)
+        self.reopen()
+
+    def reopen(self):
+        """Load the file afresh, in a workspace of its own, and wait until its kernel can run."""
+        workspace = f"auto-{secrets.token_hex(4)}"
+        self.page.goto(f"{self.lab.url}/lab/workspaces/{workspace}/tree/{self.name}?token={self.lab.token}&reset")
+        self.page.wait_for_selector(f"{_OPEN} .jp-Cell")
+        # the toolbar says "idle" a moment before there is a kernel, and what is run then is dropped without a word
+        for _ in range(600):
+            kernels = [session["kernel"] for session in self.lab.sessions() if session["path"] == self.name]
+            if kernels and kernels[0]["connections"] and kernels[0]["execution_state"] == "idle":
+                break
+            self.page.wait_for_timeout(100)
+        self.page.wait_for_selector(f'{_OPEN}-ExecutionIndicator[data-status="idle"]')
+
+    def cell(self, index):
+        return self.page.locator(f"{_OPEN} .jp-Cell").nth(index)
+
+    def output(self, index):
+        return self.cell(index).locator(".jp-Cell-outputArea")
+
+    def run(self, index):
+        """Start a cell; see ``wait``."""
+        self.cell(index).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+
+    def run_all(self):
+        self.page.click('.lm-MenuBar-itemLabel:text-is("Run")')
+        self.page.click('.lm-Menu-itemLabel:text-is("Run All Cells")')
+
+    def wait(self, index, *, timeout=60_000):
+        """Wait until the cell has run, well or badly."""
+        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"), timeout=timeout)
+
+    def save(self):
+        """Save as a person does, and return what is in the file."""
+        before = self.path.stat().st_mtime_ns
+        self.cell(0).locator(".jp-InputPrompt").click()
+        self.page.keyboard.press("Control+s")
+        for _ in range(200):
+            if self.path.stat().st_mtime_ns != before:
+                break
+            self.page.wait_for_timeout(50)
+        return json.loads(self.path.read_text())

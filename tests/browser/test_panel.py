@@ -1,0 +1,237 @@
+"""This file is the panel in a real JupyterLab, with pages made by hand."""
+
+import re
+
+from playwright.sync_api import expect
+
+SHOW = """
+from IPython.display import display
+from sample_pages import findings, pages
+from torchmagic.jupyter.display import show, static_bundle
+from torchmagic.jupyter.panel.widget import Panel
+
+panel = Panel(title="lr sweep", uid="c0ffee")
+counts = {"error": 2, "warning": 2, "info": 1}
+panel.update({"state": "ok", "step": 120, "elapsed": 12.84, "overhead": 0.0103, "findings": counts}, pages())
+display(panel)
+show(static_bundle(list(pages().values()), title="lr sweep: done, 120 steps", uid="c0ffee"))
+"""
+LIVE = """
+import time
+from IPython.display import display
+from sample_pages import pages
+from torchmagic.jupyter.panel.widget import Panel
+
+panel = Panel(title="live")
+display(panel)
+for step in range(100_000):
+    state = {"state": "running", "step": step, "elapsed": step * 0.05, "overhead": None, "findings": {}}
+    panel.update(state, pages(100 + step % 50))
+    time.sleep(0.05)
+    if panel.stop_requested:
+        break
+panel.update({**state, "state": "interrupted"}, pages())
+print("stopped by the panel:", panel.stop_requested)
+"""
+
+
+def shown_panel(notebook):
+    opened = notebook([SHOW])
+    opened.run(0)
+    opened.wait(0)
+    return opened, opened.output(0).locator(".torchmagic-panel")
+
+
+def first_column(panel):
+    return panel.locator(".tm-table tbody th").all_inner_texts()
+
+
+def test_the_panel_shows_its_head_and_one_tab_a_page(notebook):
+    _, panel = shown_panel(notebook)
+    expect(panel.locator(".tm-head")).to_contain_text("Done")
+    expect(panel.locator(".tm-head")).to_contain_text("step 120 · 13 s")
+    expect(panel.locator(".tm-head")).to_contain_text("overhead 1.0 %")
+    expect(panel.locator(".tm-counts")).to_contain_text("2 errors")
+    expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
+    names = panel.get_by_role("tab").all_inner_texts()
+    assert [name.strip() for name in names] == ["Findings5", "Curves", "Parameters", "Memory & time"]
+
+
+def test_findings_say_place_evidence_cause_and_fix(notebook):
+    _, panel = shown_panel(notebook)
+    cards = panel.locator(".tm-findings > .tm-card")
+    expect(cards).to_have_count(4)
+    first = cards.first
+    expect(first.locator(".tm-badge").first).to_contain_text("error")
+    expect(first.locator(".tm-place").first).to_contain_text("line 14")
+    expect(first.locator(".tm-place code").first).to_have_text("loss.backward()")
+    expect(first.locator(".tm-evidence").first).to_contain_text("412,308")
+    expect(first.locator("pre").first).to_contain_text("clip_grad_norm_")
+    hidden = first.get_by_text("The loss is NaN from step 97 on")
+    expect(hidden).to_be_hidden()
+    first.get_by_text("1 more follows from this").click()
+    expect(hidden).to_be_visible()
+    expect(cards.last).to_contain_text("uncertain")
+    expect(cards.last.get_by_text("Try")).to_be_hidden()
+
+
+def test_the_fix_can_be_copied(notebook, page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _, panel = shown_panel(notebook)
+    panel.get_by_role("button", name="Copy the code of the fix").first.click()
+    expect(panel.get_by_role("button", name="Copy the code of the fix").first).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)"
+
+
+def test_tabs_move_with_the_arrow_keys(notebook, page):
+    _, panel = shown_panel(notebook)
+    panel.get_by_role("tab", name="Findings").focus()
+    page.keyboard.press("ArrowRight")
+    expect(panel.get_by_role("tab", name="Curves")).to_be_focused()
+    expect(panel.get_by_role("tab", name="Curves")).to_have_attribute("aria-selected", "true")
+    expect(panel.get_by_role("tabpanel")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(panel.get_by_role("tab", name="Memory & time")).to_be_focused()
+    expect(panel.get_by_role("tabpanel")).to_contain_text("39.29 MiB")
+
+
+def test_the_table_sorts_and_filters(notebook, page):
+    _, panel = shown_panel(notebook)
+    panel.get_by_role("tab", name="Parameters").click()
+    rows = panel.locator(".tm-table tbody tr")
+    expect(rows).to_have_count(14)
+    head = panel.get_by_role("columnheader", name="gradient norm")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert first_column(panel)[:3] == ["! blocks.1.conv.weight", "! blocks.1.conv.bias", "stem.conv.bias"]
+    page.keyboard.press("Enter")
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert first_column(panel)[0] == "head.weight"
+    panel.get_by_label("Filter rows by words").fill("norm bias")
+    expect(rows).to_have_count(3)
+    expect(panel.get_by_text("3 of 14 rows")).to_be_visible()
+    panel.get_by_label("Filter rows by words").fill("")
+    panel.get_by_role("button", name="2 need attention").click()
+    expect(rows).to_have_count(2)
+
+
+def test_keys_typed_in_the_panel_do_not_reach_the_notebook(notebook, page):
+    opened, panel = shown_panel(notebook)
+    panel.get_by_role("tab", name="Parameters").click()
+    page.keyboard.type("dda")
+    expect(panel).to_be_visible()
+    assert opened.cell(1).count() == 0
+
+
+def test_curves_read_out_toggle_their_scale_and_name_what_is_not_finite(notebook, page):
+    _, panel = shown_panel(notebook)
+    panel.get_by_role("tab", name="Curves").click()
+    loss = panel.locator("figure").filter(has_text="Loss")
+    expect(loss.get_by_text("train not finite from 97")).to_be_visible()
+    line = loss.locator("path[data-line=train]")
+    straight = line.get_attribute("d")
+    log = loss.get_by_role("button", name="log")
+    expect(log).to_have_attribute("aria-pressed", "false")
+    log.click()
+    expect(log).to_have_attribute("aria-pressed", "true")
+    assert line.get_attribute("d") != straight
+    loss.locator(".tm-frame").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(loss.get_by_role("status")).to_have_text(re.compile(r"^step 1: train [\d.]+, validation 2\.479$"))
+    loss.get_by_role("button", name="train").click()
+    expect(loss.locator("path[data-line=train]")).to_have_count(0)
+    norm = panel.locator("figure").filter(has_text="Gradient norm")
+    expect(norm.get_by_role("button", name="log")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_running_cell_updates_the_panel_keeps_its_state_and_hears_stop(notebook):
+    opened = notebook([LIVE])
+    opened.run(0)
+    panel = opened.output(0).locator(".torchmagic-panel")
+    expect(panel.locator(".tm-head")).to_contain_text("Running")
+    panel.get_by_role("tab", name="Parameters").click()
+    panel.get_by_label("Filter rows by words").fill("head")
+    panel.get_by_role("columnheader", name="norm", exact=True).get_by_role("button").click()
+    before = panel.locator(".tm-head").inner_text()
+    expect(panel.locator(".tm-head")).not_to_have_text(before, use_inner_text=True)
+    expect(panel.get_by_label("Filter rows by words")).to_have_value("head")
+    expect(panel.locator(".tm-table tbody tr")).to_have_count(2)
+    panel.get_by_role("button", name="Stop").click()
+    opened.wait(0, timeout=10_000)
+    expect(panel.locator(".tm-head")).to_contain_text("Stopped")
+    expect(opened.output(0)).to_contain_text("stopped by the panel: True")
+
+
+def test_a_saved_notebook_reads_without_the_kernel_that_made_it(notebook, lab, page, pictures):
+    opened, panel = shown_panel(notebook)
+    copy = opened.output(0).locator('[data-torchmagic-static="c0ffee"]')
+    expect(panel).to_be_visible()
+    expect(copy).to_be_hidden()
+    saved = opened.save()
+    kinds = [sorted(output["data"]) for output in saved["cells"][0]["outputs"]]
+    assert kinds == [["application/vnd.jupyter.widget-view+json", "text/html", "text/plain"], ["text/html", "text/plain"]]
+    lab.end_kernels()
+    lab.stop()
+    lab.start()
+    opened.reopen()
+    expect(copy).to_be_visible()
+    expect(copy.get_by_text("Gradients of blocks.1.conv grow")).to_be_visible()
+    expect(opened.output(0).get_by_text("Error displaying widget")).to_be_hidden()
+    pictured(page, copy, pictures / "saved.png")
+
+
+def test_light_and_dark_are_readable(notebook, lab, page, pictures):
+    opened, panel = shown_panel(notebook)
+    for theme in ("Light", "Dark"):
+        use_theme(page, theme)
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
+        for name in ("Findings", "Curves", "Parameters", "Memory & time"):
+            panel.get_by_role("tab", name=name).click()
+            weak = page.evaluate(CONTRASTS)
+            assert not weak, f"{theme}, {name}: below 4.5 to 1: {weak}"
+            pictured(page, panel, pictures / f"panel-{name.split()[0].lower()}-{theme.lower()}.png")
+
+
+def use_theme(page, theme):
+    page.click('.lm-MenuBar-itemLabel:text-is("Settings")')
+    page.hover('.lm-Menu-itemLabel:text-is("Theme")')
+    page.click(f'.lm-Menu-itemLabel:text-is("JupyterLab {theme}")')
+
+
+def pictured(page, locator, path):
+    page.set_viewport_size({"width": 1200, "height": 2600})
+    locator.scroll_into_view_if_needed()
+    page.mouse.move(0, 0)
+    locator.screenshot(path=path)
+
+
+# Every text in the panel with its own colour against what lies behind it, after WCAG 2.2.
+CONTRASTS = """
+() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const over = (colours) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const weak = [];
+  for (const element of document.querySelectorAll(".torchmagic-panel *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility()) continue;
+    const grounds = [];
+    for (let up = element; up; up = up.parentElement) grounds.unshift(getComputedStyle(up).backgroundColor);
+    const style = getComputedStyle(element);
+    const colour = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const [a, b] = [light(over([...grounds, colour])), light(over(grounds))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) weak.push(`${element.className.baseVal ?? element.className} "${element.textContent}" ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(weak)].slice(0, 12);
+}
+"""

@@ -1,0 +1,60 @@
+"""``%config TorchMagic`` and profiles give the defaults of the options."""
+
+import pytest
+from traitlets.config import Config
+
+from torchmagic.debuggers.settings import Settings
+from torchmagic.jupyter.configuration import configured
+
+
+def test_without_a_profile_the_defaults_are_those_of_the_settings():
+    assert Settings(**configured(Config()).values_by_field()) == Settings()
+
+
+def test_a_profile_sets_defaults_and_what_is_wrong_in_it_costs_one_line(capsys):
+    profile = Config()
+    profile.TorchMagic.level = "advanced"
+    profile.TorchMagic.every = 0
+    profile.TorchMagic.only = "losses, memory"
+    values = configured(profile).values_by_field()
+    assert (values["level"], values["only"], values["every"]) == ("advanced", ("losses", "memory"), None)
+    printed = capsys.readouterr()
+    assert printed.err == (
+        "torchmagic: TorchMagic.every is left as it was: every must be a whole number from 1 on, got 0\n"
+    )
+    assert printed.out == ""
+
+
+def test_a_profile_of_the_shell_is_read_when_the_extension_is_loaded(shell, capsys):
+    shell.config.TorchMagic.panel = "none"
+    shell.config.TorchMagic.name = "from profile"
+    shell.run_line_magic("load_ext", "torchmagic")
+    assert shell.run_cell("%config TorchMagic.name").result == "from profile"
+
+
+def test_config_changes_the_defaults_of_later_cells(shell, capsys):
+    import torchmagic  # noqa: PLC0415 - beside its only use
+
+    shell.run_line_magic("load_ext", "torchmagic")
+    shell.run_cell("%config TorchMagic.panel = 'none'")
+    shell.run_cell("%config TorchMagic.save = False")
+    shell.run_cell("%config TorchMagic.level = 'advanced'")
+    shell.run_cell("%%torchdebug --every 7\nx = 1")
+    settings = torchmagic.session.last.settings
+    assert (settings["level"], settings["every"], settings["save"]) == ("advanced", 7, False)
+
+
+def test_a_wrong_value_is_one_line_and_changes_nothing(shell, caplog):
+    shell.run_line_magic("load_ext", "torchmagic")
+    assert shell.run_cell("%config TorchMagic.level = 'basik'").success
+    assert [record.getMessage() for record in caplog.records] == [
+        "TorchMagic.level is left as it was: level: 'basik' is not one of basic, intermediate, advanced, expert; "
+        "did you mean 'basic'?"
+    ]
+    assert shell.run_cell("%config TorchMagic.level").result == "basic"
+
+
+@pytest.mark.parametrize("name", Settings.__dataclass_fields__)
+def test_each_settings_field_has_a_trait_with_help(name):
+    trait = configured(Config()).traits(config=True)[name]
+    assert trait.help

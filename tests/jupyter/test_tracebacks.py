@@ -1,0 +1,127 @@
+"""The wrappers around torch do not show in the traceback of a watched cell."""
+
+import re
+
+import pytest
+
+from torchmagic.jupyter.tracebacks import remove_our_frames
+
+pytestmark = pytest.mark.kernel
+
+SETUP = """
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 3)
+    def forward(self, x, fail=False):
+        if fail:
+            raise ValueError("inside forward")
+        return self.layer(x)
+net, x, y = Net(), torch.zeros(2, 4), torch.zeros(2, dtype=torch.long)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+class Broken(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, index):
+        raise KeyError("no such sample")
+loader = torch.utils.data.DataLoader(Broken())
+def closure():
+    raise ArithmeticError("in the closure")
+"""
+FAILING = {
+    "forward": "net(x)\nnet(x, fail=True)",
+    "shape": "net(torch.zeros(2, 5))",
+    "loss": "torch.nn.functional.cross_entropy(net(x), y.float())",
+    "loss module": "torch.nn.CrossEntropyLoss()(net(x), y[:1])",
+    "backward": "loss = net(x).sum()\nloss.backward()\nloss.backward()",
+    "step": "optimizer.step(closure)",
+    "loader": "for batch in loader:\n    net(batch)",
+    "chain": "try:\n    net(x, fail=True)\nexcept ValueError as error:\n    raise RuntimeError('outer') from error",
+    "context": "try:\n    net(x, fail=True)\nexcept ValueError:\n    net(x[0, 0])",
+    "group": "try:\n    net(x, fail=True)\nexcept ValueError as error:\n    raise ExceptionGroup('many', [error])",
+    "exit": "raise SystemExit(3)",
+    "user class": "class Mine(BaseException): pass\nraise Mine",
+    "exec": "exec('1 +')",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def names(kernel):
+    assert kernel.run(SETUP).status == "ok"
+    kernel.run("raise SystemExit(3)")  # IPython's advice on how to leave comes once
+
+
+@pytest.mark.parametrize("body", FAILING.values(), ids=FAILING)
+def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, body):
+    plain, watched = kernel.run("# %%torchdebug\n" + body), kernel.run("%%torchdebug\n" + body)
+    assert plain.status == watched.status == "error"
+    assert numberless(watched) == numberless(plain)
+    assert "torchmagic/" not in watched.traceback
+    for key in ("ename", "evalue"):
+        assert watched.content[key] == plain.content[key]
+    assert [len(error["traceback"]) for error in watched.errors] == [len(error["traceback"]) for error in plain.errors]
+    if watched.errors:  # IPython has no error message for groups and exits
+        assert watched.content["traceback"] == watched.errors[-1]["traceback"]
+
+
+def test_the_post_mortem_debugger_sees_no_frame_of_ours(kernel):
+    kernel.run("%%torchdebug\nnet(x, fail=True)")
+    files = kernel.run("import sys, traceback; [f.filename for f in traceback.extract_tb(sys.last_traceback)]").value
+    assert "forward" not in files
+    assert "torchmagic/" not in files
+
+
+def test_a_handler_of_the_users_own_is_asked_and_kept(kernel):
+    kernel.run(
+        "def handler(shell, kind, error, tb, tb_offset=None):\n"
+        "    import traceback\n"
+        "    print('mine:', error, any('torchmagic/' in f.filename for f in traceback.extract_tb(tb)))\n"
+        "get_ipython().set_custom_exc((ValueError,), handler)"
+    )
+    try:
+        watched = kernel.run("%%torchdebug\nnet(x, fail=True)")
+        assert "mine: inside forward False" in watched.stream()
+        assert watched.errors == []
+        assert kernel.run("get_ipython().custom_exceptions").value == "(ValueError,)"
+        assert "mine: again" in kernel.run("raise ValueError('again')").stream()
+    finally:
+        kernel.run("get_ipython().set_custom_exc((), None)")
+
+
+def test_a_handler_set_inside_the_cell_stays(kernel):
+    kernel.run("%%torchdebug\nget_ipython().set_custom_exc((KeyError,), lambda *a, **k: print('new'))")
+    try:
+        assert kernel.run("raise KeyError").stream() == "new\n"
+    finally:
+        kernel.run("get_ipython().set_custom_exc((), None)")
+
+
+def test_nothing_of_ours_handles_errors_after_the_cell(kernel):
+    kernel.run("%%torchdebug\n1 / 0")
+    assert kernel.run("get_ipython().custom_exceptions").value == "()"
+
+
+def test_a_line_form_shows_no_wrapper_either(kernel):
+    reply = kernel.run("%torchdebug net(x, fail=True)")
+    assert reply.content["ename"] == "ValueError"
+    assert "torchmagic/" not in reply.traceback
+    assert "inside forward" in reply.traceback
+    assert reply.kinds.index("static") > reply.kinds.index("error")
+
+
+def test_an_error_without_frames_of_ours_is_left_as_it_is():
+    try:
+        int("x")
+    except ValueError as error:
+        before = error.__traceback__
+        error.__context__ = error.__cause__ = error
+        remove_our_frames(error)
+        assert error.__traceback__ is before
+
+
+def numberless(reply):
+    """The traceback, or what IPython printed in its place, without the cell's number and name."""
+    text = reply.traceback + reply.stream("stderr") + reply.stream("stdout")
+    text = re.sub(r"ipykernel_\d+/\d+\.py", "cell", text)
+    return text.replace(f"In[{reply.count}]", "In[n]")

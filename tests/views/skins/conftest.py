@@ -1,0 +1,147 @@
+"""This file is a page with every kind of block, and the comparison of whole texts with golden files."""
+
+import math
+import os
+from pathlib import Path
+
+import pytest
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.views.page import Bars, Code, Facts, Findings, Line, Page, Plot, Shares, Table, Text
+
+GOLDEN = Path(__file__).parent / "golden"
+NAN, INF = math.nan, math.inf
+
+ROOT = Finding(
+    rule="exploding-gradients",
+    severity=Severity.ERROR,
+    confidence=0.96,
+    title="Gradients of `net.2.weight` grow without bound: norm 4.1e5 at step 8",
+    module="net.2",
+    parameter="net.2.weight",
+    optimizer="opt",
+    line=14,
+    source="    loss.backward()",
+    step=8,
+    evidence={"grad_norm": 412_307.5, "threshold": 100, "kind": "L2"},
+    why="The learning rate of 0.5 overshoots, and each step overshoots further than the last.",
+    fix="Clip between `backward()` and `step()`:\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)",
+)
+CONSEQUENCE = Finding(
+    rule="non-finite-loss",
+    severity=Severity.ERROR,
+    confidence=1.0,
+    title="The loss is NaN from step 9 on",
+    evidence={"loss": NAN},
+    causes=("exploding-gradients",),
+)
+GUESS = Finding(
+    rule="dead-relu", severity=Severity.INFO, confidence=0.3, title="Some units are silent", fix="Try `nn.LeakyReLU`."
+)
+
+
+@pytest.fixture
+def page():
+    steps = [float(step) for step in range(12)]
+    return Page(
+        title="Run 3",
+        blocks=[
+            Text(text="12 steps in 1.9 s.", strong=True),
+            Findings(findings=[GUESS, CONSEQUENCE, ROOT]),
+            Plot(
+                title="Loss",
+                lines=[
+                    Line(name="train", steps=steps, values=[2 / (s + 1) for s in steps[:9]] + [INF, NAN, NAN]),
+                    Line(name="validation", steps=[0.0, 6.0], values=[2.5, 1.0]),
+                ],
+                log=True,
+            ),
+            Bars(title="Gradient values", edges=[-1.0, -0.5, 0.0, 0.5, 1.0], counts=[3, 40, 36, 1]),
+            Table(
+                columns=["parameter", "shape", "count", "norm", "gradient"],
+                rows=[
+                    ["net.0.weight", "(16, 8)", 128, 1.25, 0.000321],
+                    ["net.0.bias", "(16,)", 16, 0.5, None],
+                    ["net.2.weight", "(100, 16)", 16_000, INF, NAN],
+                ],
+                marked=frozenset({2}),
+            ),
+            Shares(title="Time of a step", parts=[("data", 0.0412), ("forward", 0.02), ("other", 0.00001)]),
+            Facts(rows=[("parameters", "16,144"), ("optimizer", "SGD(lr=0.5)")]),
+            Code(text="tensor([[1., 2.],\n        [3., 4.]])"),
+        ],
+    )
+
+
+HOSTILE = '<script>alert("x")</script> & `*_[x](y)_*` | $\\frac{$ \x1b[31m'
+
+
+@pytest.fixture
+def hostile_page():
+    """The same kinds of blocks, with every text a trap."""
+    trap = HOSTILE
+    finding = Finding(
+        rule=trap,
+        severity=Severity.WARNING,
+        confidence=0.9,
+        title=trap,
+        module=trap,
+        parameter=trap,
+        optimizer=trap,
+        line=1,
+        source=trap,
+        evidence={trap: trap},
+        why=trap,
+        fix=f"{trap}\n{trap}",
+        causes=(trap,),
+    )
+    return Page(
+        title=trap,
+        blocks=[
+            Text(text=trap),
+            Findings(findings=[finding]),
+            Plot(title=trap, lines=[Line(name=trap, steps=[0.0, 1.0], values=[1.0, 2.0])], x_label=trap, y_label=trap),
+            Bars(title=trap, edges=[0.0, 1.0], counts=[1]),
+            Table(columns=[trap, "n"], rows=[[trap, 1]]),
+            Shares(title=trap, parts=[(trap, 1.0)], unit=trap),
+            Facts(rows=[(trap, trap)]),
+            Code(text=trap),
+        ],
+    )
+
+
+@pytest.fixture
+def empty_page():
+    """Every kind of block with nothing in it."""
+    return Page(
+        title="",
+        blocks=[
+            Text(text=""),
+            Findings(findings=[]),
+            Plot(title="Loss", lines=[]),
+            Plot(title="Loss", lines=[Line(name="train", steps=[], values=[])], log=True),
+            Plot(title="Loss", lines=[Line(name="train", steps=[3.0], values=[1.5])]),
+            Plot(title="Loss", lines=[Line(name="train", steps=[0.0, 1.0], values=[NAN, INF])], log=True),
+            Plot(title="Loss", lines=[Line(name="train", steps=[0.0, 1.0], values=[-1.0, 0.0])], log=True),
+            Bars(title="Values", edges=[], counts=[]),
+            Bars(title="Values", edges=[0.0, 1.0], counts=[0]),
+            Table(columns=["a", "b"], rows=[]),
+            Shares(title="Time", parts=[]),
+            Shares(title="Time", parts=[("all", 0.0)]),
+            Facts(rows=[]),
+            Code(text=""),
+        ],
+    )
+
+
+@pytest.fixture
+def is_golden():
+    """Compare a text with a file in ``golden/``; ``TORCHMAGIC_UPDATE_GOLDEN=1`` writes the file instead."""
+
+    def compare(text, name):
+        path = GOLDEN / name
+        if os.environ.get("TORCHMAGIC_UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -1,0 +1,101 @@
+"""This file is the matplotlib skin; it runs in a process of its own where the state of matplotlib matters."""
+
+import subprocess
+import sys
+from io import BytesIO
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from torchmagic.views.page import Bars, Line, Page, Plot
+from torchmagic.views.skins import matplotlib as skin
+from torchmagic.views.skins.matplotlib import as_figure, as_png
+
+
+def drawn(block):
+    return imread(BytesIO(as_png(block, dpi=72)))
+
+
+@pytest.mark.parametrize("kind", ["page", "hostile_page", "empty_page"])
+def test_every_plot_becomes_a_png_without_a_warning(kind, request):
+    blocks = [block for block in request.getfixturevalue(kind).blocks if isinstance(block, Plot | Bars)]
+    for block in blocks:
+        assert as_png(block, dpi=72).startswith(b"\x89PNG")
+
+
+def test_the_ground_is_transparent(page):
+    for block in page.blocks:
+        if isinstance(block, Plot | Bars):
+            image = drawn(block)
+            assert image[0, 0, 3] == 0
+            assert np.mean(image[..., 3] == 0) > 0.4
+
+
+def test_what_is_drawn_can_be_seen_on_white_and_on_a_dark_notebook():
+    for colour in (*skin._COLOURS, skin._GREY, skin._NOT_FINITE):
+        assert contrast(colour, "#ffffff") >= 3, colour
+        assert contrast(colour, "#111111") >= 3, colour
+
+
+def test_the_panel_uses_the_same_colours():
+    from pathlib import Path
+
+    import torchmagic.jupyter.panel
+
+    style = (Path(torchmagic.jupyter.panel.__file__).parent / "panel.css").read_text()
+    for index, colour in enumerate(skin._COLOURS):
+        assert f".tm-c{index} {{ --tm-tone: {colour}; }}" in style
+
+
+def test_a_log_axis_is_drawn_when_asked_for_and_possible():
+    rising = Line(name="norm", steps=[0, 1, 2], values=[1.0, 10.0, 100.0])
+    negative = Line(name="norm", steps=[0, 1, 2], values=[-1.0, -10.0, 0.0])
+    page = Page(title="", blocks=[Plot(title="a", lines=[rising], log=True), Plot(title="b", lines=[negative], log=True)])
+    assert [axes.get_yscale() for axes in as_figure(page).axes] == ["log", "linear"]
+
+
+def test_a_single_point_is_visible():
+    one = Plot(title="a", lines=[Line(name="x", steps=[3.0], values=[1.0])])
+    none = Plot(title="a", lines=[Line(name="x", steps=[], values=[])])
+    assert np.sum(drawn(one)[..., 3] > 0.5) > 20
+    assert as_png(one) != as_png(none)
+
+
+def test_the_users_settings_stay_and_do_not_break_a_picture(page):
+    with mpl.rc_context({"text.usetex": True, "font.family": "No Such Font", "figure.facecolor": "red"}):
+        before = dict(mpl.rcParams)
+        image = drawn(page.blocks[2])
+        assert dict(mpl.rcParams) == before
+    assert image[0, 0, 3] == 0
+
+
+def test_pyplot_and_the_backend_are_left_alone():
+    program = """
+import sys
+import torchmagic.views.skins.matplotlib as skin
+assert "matplotlib" not in sys.modules, "importing the skin must be cheap"
+import matplotlib
+from torchmagic.views.page import Line, Page, Plot
+before = dict(matplotlib.rcParams)
+backend = dict.__getitem__(matplotlib.rcParams, "backend")
+block = Plot(title="Loss", lines=[Line(name="$_{", steps=[0, 1], values=[1.0, 2.0])])
+skin.as_png(block)
+skin.as_figure(Page(title="", blocks=[block]))
+assert "matplotlib.pyplot" not in sys.modules, "pyplot is the user's"
+assert dict.__getitem__(matplotlib.rcParams, "backend") is backend
+assert {k: v for k, v in matplotlib.rcParams.items() if k != "backend"} == {k: v for k, v in before.items() if k != "backend"}
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def contrast(one, other):
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

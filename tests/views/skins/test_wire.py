@@ -1,0 +1,52 @@
+"""This file is the wire skin."""
+
+import json
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchmagic.views.page import Line, Page, Table
+from torchmagic.views.skins.wire import as_wire, thinned
+
+
+def test_every_kind_of_block_is_json(page, hostile_page, empty_page):
+    for one in (page, hostile_page, empty_page):
+        wired = as_wire(one)
+        assert json.loads(json.dumps(wired, allow_nan=False)) == wired
+
+
+def test_kinds_are_named(page):
+    kinds = [block["kind"] for block in as_wire(page)["blocks"]]
+    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code"]
+
+
+def test_what_is_not_finite_travels_as_a_word():
+    table = Table(columns=["a"], rows=[[math.nan], [math.inf], [-math.inf], [None], [np.float32(0.5)], [np.int64(3)]])
+    rows = as_wire(Page(title="", blocks=[table]))["blocks"][0]["rows"]
+    assert rows == [["nan"], ["inf"], ["-inf"], [None], [0.5], [3]]
+
+
+def test_findings_arrive_in_reading_order_with_their_fix_in_parts(page):
+    root, guess = as_wire(page)["blocks"][1]["findings"]
+    assert (root["rule"], guess["rule"]) == ("exploding-gradients", "dead-relu")
+    assert [one["rule"] for one in root["consequences"]] == ["non-finite-loss"]
+    assert root["copy"] == root["code"] == "torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
+    assert guess["doubtful"]
+    assert (guess["fix"], guess["code"], guess["copy"]) == ("Try `nn.LeakyReLU`.", "", "nn.LeakyReLU")
+
+
+@given(st.lists(st.floats(width=32), min_size=1, max_size=3000))
+def test_a_thinned_line_keeps_its_ends_extremes_and_first_loss(values):
+    steps = [float(i) for i in range(len(values))]
+    thin = thinned(Line(name="x", steps=steps, values=values), num_points=100)
+    assert len(thin.values) <= 155
+    assert (thin.steps[0], thin.steps[-1]) == (steps[0], steps[-1])
+    assert list(thin.steps) == sorted(set(thin.steps))
+    finite = [value for value in values if math.isfinite(value)]
+    if finite:
+        assert {min(finite), max(finite)} <= set(thin.values)
+    lost = [step for step, value in zip(steps, values, strict=True) if not math.isfinite(value)]
+    if lost:
+        assert lost[0] in thin.steps

@@ -1,0 +1,15 @@
+"""This file is the time split: where the seconds of a run went."""
+
+from torchmagic.session.run import Run
+
+PHASES = ("data", "forward", "backward", "optimizer", "other")
+
+
+def time_split(run: Run) -> dict[str, float]:
+    """Return seconds by phase over the whole run, with torchmagic's own under ``torchmagic``.
+
+    The phases are those of ``PHASES``: waiting for data, forward, backward, optimizer, and the user's other code.
+    """
+    split = {phase: sum(run.series("seconds", name=phase)[1]) for phase in PHASES}
+    split["torchmagic"] = run.clock.cost
+    return split

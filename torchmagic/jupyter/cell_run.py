@@ -1,0 +1,110 @@
+"""This file is the run of a cell: opened, closed and shown, with a wall around each, so that the cell never suffers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torchmagic.debuggers.settings import Settings
+from torchmagic.jupyter.showing import Showing
+from torchmagic.jupyter.wall import tell, tell_once, wall
+from torchmagic.records.finding import Finding
+from torchmagic.records.model import ModelRecord
+from torchmagic.session.run import Run
+from torchmagic.session.session import session
+
+if TYPE_CHECKING:
+    from torchmagic.debuggers.watching import Watch
+
+
+class CellRun:
+    """One watched run of a cell or a statement.
+
+    Args:
+        settings: What is measured, and how it is shown.
+        namespace: The user's names.
+        showing: Where the run appears.
+        source: The cell as it was typed.
+        automatic: Whether the run was opened without being asked for by a header; it is then kept and shown only if
+            a model ran in it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        namespace: Mapping[str, Any],
+        showing: Showing,
+        source: str = "",
+        automatic: bool = False,
+    ) -> None:
+        self.settings = settings
+        self.automatic = automatic
+        self.run: Run | None = None
+        self._namespace = namespace
+        self._showing = showing
+        self._source = source
+        self._watch: Watch | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, once the run is closed."""
+        return self.run.findings if self.run else ()
+
+    def open(self) -> None:
+        """Watch torch from here on."""
+        with wall("watch this cell"):
+            from torchmagic.debuggers.watching import Watch  # noqa: PLC0415 - torch waits for the first run
+
+            # What nobody asked for reaches the store only once a model is trained in it.
+            settings = replace(self.settings, save=False) if self.automatic else self.settings
+            self._watch = Watch(settings, namespace=self._namespace, source=self._source, on_step=self._step)
+            self.run = self._watch.start()
+        if self.run is not None and not self.automatic:
+            with wall("show the panel"):
+                self._showing.begin(self.run)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether torch is being watched."""
+        return self._watch is not None
+
+    def close(self, error: BaseException | None) -> None:
+        """Leave torch as it was found, and draw the findings; safe to call twice."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            with wall("close the run"):
+                watch.stop(error)
+
+    def forget(self) -> None:
+        """Take the run out of the session."""
+        if self.run in session.runs:
+            session.runs.remove(self.run)
+
+    def _step(self, run: Run) -> None:
+        if self.automatic and self._watch is not None:
+            self._watch.settings = self.settings
+        self._showing.step(run)
+
+    def show(self) -> None:
+        """Show the result, and write the report that was asked for."""
+        if self.run is None:
+            return
+        if self.automatic and not (self.run.steps or self.run.of(ModelRecord)):
+            self.forget()
+            return
+        if self.automatic and self.settings.save and not self.run.steps:
+            session.write(self.run, final=True)
+        with wall("show the result"):
+            self._showing.end(self.run)
+        if self.settings.report:
+            self._write_report(self.run, Path(self.settings.report).expanduser())
+        for warning in session.warnings:
+            tell_once(warning)
+
+    def _write_report(self, run: Run, path: Path) -> None:
+        try:
+            with wall("draw the report"):
+                run.report(path)
+        except OSError as error:
+            tell(f"the report could not be written to {path}: {error.strerror or error}")

@@ -1,0 +1,77 @@
+"""This file is Tab: options of our magics, and the values of those that take one of several."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from IPython.core import completer as ipython_completer
+
+from torchmagic.jupyter.options import BY_FLAG, HELP, MAGIC
+
+_HEADER = re.compile(rf"\s*%%?{MAGIC}\s(?P<options>.*)$")
+
+
+def candidates(text: str) -> list[str]:
+    """Return the words that may stand at the end of a line.
+
+    Args:
+        text: The line up to the cursor.
+
+    Returns:
+        Whole words, each beginning with what is typed already; empty when the line is none of ours.
+    """
+    header = _HEADER.match(text)
+    if header is None:
+        return []
+    *before, word = header["options"].split(" ")
+    flag, has_value, value = word.partition("=")
+    previous = before[-1] if before else ""
+    if has_value and flag in BY_FLAG:
+        return [f"{flag}={each}" for each in _values(flag, value)]
+    if previous in BY_FLAG and BY_FLAG[previous].choices:
+        return _values(previous, word)
+    if word.startswith("-"):
+        return _beginning((*BY_FLAG, HELP), word)
+    return _beginning(("on", "off"), word) if not before and not text.lstrip().startswith("%%") else []
+
+
+def install(shell: Any) -> Callable[[], None]:
+    """Add the matcher to a shell.
+
+    Returns:
+        What takes it out again.
+    """
+    matchers = getattr(shell.Completer, "custom_matchers", None)
+    context_matcher = getattr(ipython_completer, "context_matcher", None)
+    if matchers is None or context_matcher is None:  # IPython before 8.6 completes without us
+        return lambda: None
+
+    @context_matcher(identifier="torchmagic.options", priority=100)  # type: ignore[untyped-decorator] # IPython's
+    def torchmagic_options(context: Any) -> dict[str, Any]:
+        text = context.text_until_cursor
+        word = text.rsplit(" ", 1)[-1]
+        # The front end replaces only the token, which IPython cuts at characters such as = and , (and keeps at -).
+        typed = len(word) - len(context.token) if word.endswith(context.token) else 0
+        found = [ipython_completer.SimpleCompletion(each[typed:], type="param") for each in candidates(text)]
+        return {"completions": found, "suppress": bool(found)}
+
+    matchers.append(torchmagic_options)
+
+    def remove() -> None:
+        if torchmagic_options in matchers:
+            matchers.remove(torchmagic_options)
+
+    return remove
+
+
+def _values(flag: str, word: str) -> list[str]:
+    option = BY_FLAG[flag]
+    if not option.many:
+        return _beginning(option.choices, word)
+    done, comma, last = word.rpartition(",")
+    left = [choice for choice in option.choices if choice not in done.split(",")]
+    return [f"{done}{comma}{choice}" for choice in _beginning(left, last)]
+
+
+def _beginning(known: Iterable[str], word: str) -> list[str]:
+    return [each for each in known if each.startswith(word)]

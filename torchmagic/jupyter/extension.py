@@ -1,0 +1,65 @@
+"""This file is what ``%load_ext torchmagic`` puts into a shell, and ``%unload_ext`` takes out."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torchmagic.jupyter import completion
+from torchmagic.jupyter.configuration import configured
+from torchmagic.jupyter.header import BEGIN
+from torchmagic.jupyter.magics.tensorinfo import TensorinfoMagics
+from torchmagic.jupyter.magics.torchdebug import TorchdebugMagics
+
+# Under this name a shell keeps what takes us out of it; it outlives a reload of this file.
+_REMOVE = "_torchmagic_remove"
+_Magic = tuple[str, str, Callable[..., Any]]  # line or cell, name, function
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register magics, cell events, completion and configuration; a second load replaces the first."""
+    unload_ipython_extension(shell)
+    before = _registered(shell)
+    configuration = configured(shell.config)
+    torchdebug = TorchdebugMagics(shell, configuration)
+    magics = (torchdebug, TensorinfoMagics(shell))
+    shell.register_magics(*magics)
+    shell.register_magic_function(torchdebug.cells.begin, "line", BEGIN)
+    ours = _registered(shell) - before
+    shell.configurables.append(configuration)
+    torchdebug.cells.install()
+    remove_completion = completion.install(shell)
+
+    def remove() -> None:
+        remove_completion()
+        torchdebug.cells.uninstall()
+        _unregister(shell, ours, before)
+        shell.configurables[:] = [each for each in shell.configurables if each not in (configuration, *magics)]
+        for each in magics:
+            shell.magics_manager.registry.pop(type(each).__name__, None)
+
+    setattr(shell, _REMOVE, remove)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take everything out again; harmless when nothing was loaded."""
+    remove: Callable[[], None] | None = shell.__dict__.pop(_REMOVE, None)
+    if remove is not None:
+        remove()
+
+
+def _registered(shell: Any) -> set[_Magic]:
+    return {
+        (kind, name, function)
+        for kind, magics in shell.magics_manager.magics.items()
+        for name, function in magics.items()
+    }
+
+
+def _unregister(shell: Any, ours: set[_Magic], before: set[_Magic]) -> None:
+    """Take our magics out, unless somebody replaced them since, and give a name back to whom it belonged."""
+    earlier = {(kind, name): function for kind, name, function in before}
+    for kind, name, function in ours:
+        magics = shell.magics_manager.magics[kind]
+        if magics.get(name) == function:
+            del magics[name]
+            if (kind, name) in earlier:
+                magics[name] = earlier[kind, name]

@@ -1,0 +1,56 @@
+"""This file is the header line: it becomes a call that opens a run, and every other line stays as it was typed."""
+
+import linecache
+import re
+import sys
+
+from IPython.core.inputtransformer2 import cell_magic
+
+from torchmagic.jupyter.options import MAGIC, asks_help
+
+BEGIN = "_torchmagic_begin"
+_HEADER = re.compile(rf"%%{MAGIC}(?:\s+(?P<options>.*?))?\s*$")
+
+
+def rewrite(lines: list[str]) -> list[str]:
+    """Turn a header on the first line into a begin call on the same line; IPython runs it twice a cell.
+
+    A run opens only if Python could read the cell and got as far as its first line. Line numbers, ``await``, the
+    displayed value, breakpoints and the history are therefore those of a plain cell.
+    """
+    header = _HEADER.match(lines[0]) if lines else None
+    if header is None or lines[0].rstrip().endswith("?"):
+        return lines
+    options, body = header["options"] or "", lines[1:]
+    if asks_help(options):
+        return [f"get_ipython().run_line_magic({MAGIC!r}, '--help')\n"]
+    if not "".join(body).strip():
+        return lines  # IPython says best that a cell magic wants a cell
+    # Not run_line_magic: IPython leaves cells with that call and the word "paste" out of the history.
+    return [f"get_ipython().find_line_magic({BEGIN!r})({options!r})\n", *_stacked(body)]
+
+
+# Hidden from the question whether a cell is complete: a terminal then waits for the rest of the cell.
+rewrite.has_side_effects = True  # type: ignore[attr-defined] # IPython reads it from the function
+
+
+def quote_as_typed(options: str) -> None:
+    """Let tracebacks quote the header, as a comment, in place of the begin call of the calling cell."""
+    frame = sys._getframe(1)  # noqa: SLF001 - the way to the cell that is running
+    while frame is not None and frame.f_back is not None:
+        entry = linecache.cache.get(frame.f_code.co_filename)
+        if entry is not None and len(entry) > 1:
+            lines = entry[2]
+            if lines and BEGIN in lines[0]:
+                lines[0] = f"# %%{MAGIC} {options}".rstrip() + "\n"
+                return
+        frame = frame.f_back
+
+
+def _stacked(body: list[str]) -> list[str]:
+    """Expand a cell magic right below the header."""
+    first = next(index for index, line in enumerate(body) if line.strip())
+    if not body[first].startswith("%%"):
+        return body
+    below = rewrite(body[first:])
+    return below if below != body[first:] else list(cell_magic(body[first:]))  # type: ignore[no-untyped-call] # IPython's

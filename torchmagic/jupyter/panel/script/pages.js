@@ -1,0 +1,62 @@
+// This file is a page: one view a block, kept over updates as long as the blocks stay of the same kinds.
+
+const VIEWS = {
+  text: textView,
+  code: codeView,
+  facts: factsView,
+  table: tableView,
+  plot: plotView,
+  bars: barsView,
+  shares: sharesView,
+  findings: findingsView,
+};
+
+function pageView() {
+  const root = make("div", "tm-page");
+  let [shape, views] = ["", []];
+
+  function update(page) {
+    const blocks = page.blocks.filter((block) => block.kind in VIEWS);
+    const now = JSON.stringify(blocks.map((block) => [block.kind, block.title ?? ""]));
+    if (now !== shape) {
+      remove();
+      shape = now;
+      views = blocks.map((block) => VIEWS[block.kind]());
+      root.replaceChildren(...views.map((view) => view.root));
+    }
+    blocks.forEach((block, index) => views[index].update(block));
+  }
+
+  const remove = () => views.forEach((view) => view.remove?.());
+  return { root, update, remove };
+}
+
+function textView() {
+  const root = make("p", "tm-block");
+  return {
+    root,
+    update: (block) => {
+      root.classList.toggle("tm-strong", block.strong);
+      setText(root, block.text);
+    },
+  };
+}
+
+function codeView() {
+  const root = make("pre", "tm-block tm-code");
+  return { root, update: (block) => setText(root, block.text) };
+}
+
+function factsView() {
+  const root = make("dl", "tm-block tm-facts");
+  function update(block) {
+    while (root.children.length > block.rows.length) root.lastChild.remove();
+    block.rows.forEach(([name, value], index) => {
+      const pair = root.children[index] ?? root.appendChild(make("div"));
+      if (!pair.children.length) pair.append(make("dt"), make("dd"));
+      setText(pair.children[0], name);
+      setText(pair.children[1], value);
+    });
+  }
+  return { root, update };
+}

@@ -1,0 +1,47 @@
+// This file is the arithmetic of axes: scales, and ticks at round numbers.
+
+function linearScale(low, high, from, to) {
+  const span = high - low || 1;
+  return (value) => from + ((to - from) * (value - low)) / span;
+}
+
+function roundTicks(low, high, count) {
+  const rough = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step);
+  return ticks.map((tick) => Number(tick.toPrecision(12)));
+}
+
+// Ticks of a logarithmic axis: powers of ten, or round numbers where less than two of them fit.
+function logTicks(low, high, count) {
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  if (last - first < 1) return roundTicks(low, high, count).filter((tick) => tick > 0);
+  const every = Math.max(1, Math.ceil((last - first) / count));
+  const ticks = [];
+  for (let power = first; power <= last; power += every) ticks.push(Number(`1e${power}`));
+  return ticks;
+}
+
+// Runs of consecutive points whose value is not finite, as [first step, last step].
+function lostRuns(line) {
+  const runs = [];
+  line.values.forEach((value, index) => {
+    if (isFiniteNumber(value)) return;
+    const step = line.steps[index];
+    if (index && runs.length && !isFiniteNumber(line.values[index - 1])) runs[runs.length - 1][1] = step;
+    else runs.push([step, step]);
+  });
+  return runs;
+}
+
+function nearestIndex(steps, wanted) {
+  let [low, high] = [0, steps.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && wanted - steps[low - 1] <= steps[low] - wanted ? low - 1 : low;
+}

@@ -1,0 +1,78 @@
+"""This file is the user's traceback: what IPython shows, without the frames of the wrappers around torch."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+_OURS = str(Path(__file__).parents[1]) + "/"
+
+
+def remove_our_frames(error: BaseException) -> None:
+    """Unlink every traceback entry of torchmagic from an error, its causes, contexts and parts."""
+    for each in _chain(error):
+        kept = [entry for entry in _entries(each.__traceback__) if not _is_ours(entry)]
+        for entry, following in zip(kept, [*kept[1:], None], strict=True):
+            entry.tb_next = following
+        each.__traceback__ = kept[0] if kept else None
+
+
+def show_users_tracebacks(shell: Any, on_error: Callable[[BaseException], None]) -> Callable[[], None]:
+    """Make a shell show errors as if torch were not wrapped.
+
+    Args:
+        shell: The shell.
+        on_error: Called with every error before it is shown.
+
+    Returns:
+        What gives the shell back the handler it had, unless the user has set a new one meanwhile.
+    """
+    theirs = shell.custom_exceptions, shell.CustomTB
+
+    def handler(
+        shell: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType, tb_offset: Any = None
+    ) -> None:
+        on_error(error)
+        compiling = traceback.tb_frame.f_code.co_name == "run_cell_async"
+        remove_our_frames(error)
+        exceptions, show = theirs
+        if issubclass(kind, exceptions):
+            show(kind, error, error.__traceback__, tb_offset)
+        elif not compiling:
+            shell.showtraceback(running_compiled_code=True)
+        elif issubclass(kind, IndentationError):
+            shell.showindentationerror()
+        else:
+            shell.showsyntaxerror()
+
+    shell.set_custom_exc((BaseException,), handler)
+    ours = shell.CustomTB
+
+    def restore() -> None:
+        if shell.CustomTB is ours:
+            shell.custom_exceptions, shell.CustomTB = theirs
+
+    return restore
+
+
+def _is_ours(entry: TracebackType) -> bool:
+    return entry.tb_frame.f_code.co_filename.startswith(_OURS)
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that would be shown with it, each once."""
+    waiting, seen = [error], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += [linked for linked in (each.__cause__, each.__context__) if linked is not None]
+        waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()

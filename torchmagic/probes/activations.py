@@ -1,0 +1,110 @@
+"""This file watches rectifiers: which of their units stay silent for every sample."""
+
+import weakref
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.pacing import Pacer
+from torchmagic.probes.taps import Taps
+from torchmagic.probes.wrappers import now
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import fetch
+
+RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.Hardsigmoid, nn.Threshold)
+# A unit is called silent after this many batches and samples without one output above zero.
+SILENT_BATCHES, SILENT_SAMPLES = 5, 256
+# Modules after which dimension 1 holds the channels; elsewhere the last one holds the features.
+CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)  # noqa: E501, SLF001 - one list
+
+
+class _Units:
+    """When each unit of one module last gave something above zero, counted in samples seen."""
+
+    def __init__(self, path: str, batch: torch.Tensor, dim: int) -> None:
+        self.path = path
+        self.dim = dim
+        self.samples = 0
+        self.batches = 0
+        self.alive_at = torch.zeros(batch.shape[dim], dtype=torch.int64, device=batch.device)
+
+    def see(self, output: torch.Tensor) -> None:
+        others = [d for d in range(output.dim()) if d != self.dim]
+        alive = (output.amax(others) if others else output) > 0
+        self.samples += output.numel() // output.shape[self.dim]
+        self.batches += 1
+        self.alive_at = torch.where(alive, self.samples, self.alive_at)
+
+    def silent(self, batch_samples: int) -> torch.Tensor | None:
+        """Return the share of silent units as a zero-dim tensor; None while too little was seen."""
+        window = max(SILENT_SAMPLES, SILENT_BATCHES * batch_samples)
+        if self.batches < SILENT_BATCHES or self.samples < window:
+            return None
+        return (self.alive_at <= self.samples - window).float().mean()
+
+
+class Activations:
+    """Records ``dead_share`` per rectifier: the share of its units silent over the last batches that were looked at.
+
+    Only training forwards count, and only steps that the pace allows.
+    """
+
+    def __init__(self, cast: Cast, taps: Taps, pacer: Pacer) -> None:
+        self._cast, self._taps, self._pacer = cast, taps, pacer
+        self._recorder: Recorder | None = None
+        self._units: weakref.WeakKeyDictionary[nn.Module, _Units] = weakref.WeakKeyDictionary()
+        self._shares: dict[str, torch.Tensor] = {}
+        self._channels_first = False
+        self._took = 0
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for the innermost modules' outputs."""
+        self._recorder = recorder
+        taps.on("leaf", self._see)
+        taps.sees_leaves = True
+
+    def flush(self, step: int) -> None:
+        """Hand over the step's shares, and decide whether the next step is looked at."""
+        if self._shares and self._recorder is not None:
+            began = now()
+            names = tuple(self._shares)
+            self._recorder.append("dead_share", fetch(list(self._shares.values())), names)
+            self._took += now() - began
+        self._shares = {}
+        if self._took:
+            self._pacer.pay("activations", self._took)
+            self._took = 0
+        self._taps.sees_leaves = self._pacer.wants("activations")
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._taps.sees_leaves = False
+        self._units = weakref.WeakKeyDictionary()
+        self._shares = {}
+
+    def _see(self, module: nn.Module, args: Any, output: Any) -> None:
+        if isinstance(module, CHANNELS_FIRST):
+            self._channels_first = True
+        elif isinstance(module, nn.Linear):
+            self._channels_first = False
+        if not isinstance(module, RECTIFIERS) or not self._taps.grad_enabled or not isinstance(output, torch.Tensor):
+            return
+        if output.dim() < 2 or not output.is_floating_point() or not output.numel():  # noqa: PLR2004 - no batch
+            return
+        began = now()
+        units = self._units.get(module)
+        if units is None or units.alive_at.shape[0] != output.shape[units.dim]:
+            units = _Units(self._cast.path_of(module) or type(module).__name__, output, self._unit_dim(output))
+            self._units[module] = units
+        units.see(output.detach())
+        share = units.silent(output.numel() // output.shape[units.dim])
+        if share is not None:
+            self._shares[units.path] = share
+        self._took += now() - began
+
+    def _unit_dim(self, output: torch.Tensor) -> int:
+        if output.dim() >= 4:  # noqa: PLR2004 - images and volumes
+            return 1
+        return 1 if self._channels_first and output.dim() == 3 else output.dim() - 1  # noqa: PLR2004 - (N, C, L)

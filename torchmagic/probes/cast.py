@@ -1,0 +1,222 @@
+"""This file is the cast: which models and optimizers take part, and what their parts are called."""
+
+import weakref
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchmagic.probes.names import Names
+from torchmagic.probes.sites import place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
+from torchmagic.session.recorder import Recorder
+
+
+class Model:
+    """A model that took part: its name, its modules' paths and its parameters' names."""
+
+    def __init__(self, module: nn.Module, name: str) -> None:
+        self.ref = weakref.ref(module)
+        self.name = name
+        self.class_name = type(module).__name__
+        self.paths: dict[int, str] = {}
+        self.parameters: dict[str, weakref.ref[nn.Parameter]] = {}
+        self.read()
+
+    def read(self) -> list[str]:
+        """Look at the modules and parameters again; return the names of parameters that are new."""
+        module = self.ref()
+        if module is None:
+            return []
+        self.paths = {id(part): _join(self.name, path) for path, part in module.named_modules()}
+        found = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
+        new = [name for name, ref in found.items() if name not in self.parameters or self.parameters[name]() is not ref()]  # noqa: E501 - one expression
+        self.parameters = found
+        return new
+
+
+class Optimizer:
+    """An optimizer that stepped: its name, its parameters and what they are called."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
+        self.ref = weakref.ref(optimizer)
+        self.name = name
+        self.class_name = type(optimizer).__name__
+        self.steps = 0
+        self.seen = (-1, -1)
+        self.names: tuple[str, ...] = ()
+        self.refs: list[weakref.ref[torch.Tensor]] = []
+
+
+class Cast:
+    """Discovers models and optimizers as they run.
+
+    Args:
+        namespace: The user's names.
+        only: Name of the only model to watch; empty for all.
+    """
+
+    def __init__(self, namespace: Mapping[str, Any], *, only: str = "") -> None:
+        self.names = Names(namespace)
+        self.models: list[Model] = []
+        self.optimizers: list[Optimizer] = []
+        self.current: Model | None = None
+        self._only = only
+        self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
+        self._by_optimizer: dict[int, Optimizer] = {}
+        self._recorder: Recorder | None = None
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for models and optimizers."""
+        self._recorder = recorder
+        taps.on("root_begin", self._meet)
+        taps.on("step_begin", self._meet_optimizer)
+
+    def flush(self, step: int) -> None:
+        """Look for new parameters now and then: at steps that are powers of two."""
+        if step & (step - 1) == 0:
+            for model in self.models:
+                self._record_parameters(model, model.read())
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._by_module.clear()
+
+    def model_of(self, module: nn.Module) -> Model | None:
+        """Return the model a root call belongs to; None when it has no parameters or is not watched."""
+        known = self._by_module.get(id(module))
+        return known[1] if known is not None and known[0]() is module else None
+
+    def path_of(self, module: nn.Module) -> str | None:
+        """Return the path of a module of any model, or None."""
+        for model in self.models:
+            path = model.paths.get(id(module))
+            if path is not None:
+                return path
+        return None
+
+    def optimizer(self, optimizer: torch.optim.Optimizer) -> Optimizer:
+        """Return what is known of an optimizer that steps."""
+        return self._by_optimizer[id(optimizer)]
+
+    def name_of(self, tensor: torch.Tensor) -> str | None:
+        """Return the full name of a parameter of any model, or None."""
+        for model in self.models:
+            for name, ref in model.parameters.items():
+                if ref() is tensor:
+                    return name
+        return None
+
+    def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
+        known = self._by_module.get(id(module))
+        if known is None or known[0]() is not module:
+            known = (weakref.ref(module), self._discover(module, frame))
+            self._by_module[id(module)] = known
+        if known[1] is not None:
+            self.current = known[1]
+
+    def _discover(self, module: nn.Module, frame: FrameType) -> Model | None:
+        if next(module.parameters(), None) is None:
+            return None
+        for model in self.models:
+            if id(module) in model.paths and model.ref() is not None:
+                return model
+        root, name = self.names.model_of(module, frame)
+        if self._only and name != self._only:
+            return None
+        names = {model.name for model in self.models if model.ref() is not None and model.ref() is not root}
+        model = Model(root, _unused(name, names))
+        self.models = [each for each in self.models if each.ref() is not root]
+        self.models.append(model)
+        self._record_model(model, root)
+        self._record_parameters(model, list(model.parameters))
+        return model
+
+    def _record_model(self, model: Model, module: nn.Module) -> None:
+        if self._recorder is None:
+            return
+        parameters = list(module.parameters())
+        tensors = [*parameters, *module.buffers()]
+        self._recorder.add(
+            ModelRecord(
+                name=model.name,
+                class_name=model.class_name,
+                num_parameters=sum(p.numel() for p in parameters if not _lazy(p)),
+                num_trainable=sum(p.numel() for p in parameters if p.requires_grad and not _lazy(p)),
+                num_bytes=sum(t.numel() * t.element_size() for t in tensors if not _lazy(t)),
+                compiled=hasattr(module, "_orig_mod"),
+            )
+        )
+
+    def _record_parameters(self, model: Model, names: list[str]) -> None:
+        if self._recorder is None:
+            return
+        for name in names:
+            value = model.parameters[name]()
+            if value is not None and not _lazy(value):
+                self._recorder.add(
+                    ParameterRecord(
+                        name=name,
+                        model=model.name,
+                        module=name.rpartition(".")[0],
+                        shape=tuple(value.shape),
+                        dtype=str(value.dtype).removeprefix("torch."),
+                        device=str(value.device),
+                        trainable=value.requires_grad,
+                    )
+                )
+
+    def _meet_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        entry = self._by_optimizer.get(id(optimizer))
+        if entry is None or entry.ref() is not optimizer:
+            site = site_of(frame)
+            entry = Optimizer(optimizer, self.names.of(optimizer, frame, type(optimizer).__name__))
+            self._by_optimizer[id(optimizer)] = entry
+            self.optimizers.append(entry)
+            self._read_optimizer(entry, optimizer)
+            self._record_optimizer(entry, optimizer, site)
+        elif entry.seen != self._extent(optimizer):
+            self._read_optimizer(entry, optimizer)
+
+    def _read_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer) -> None:
+        tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+        entry.seen = self._extent(optimizer)
+        entry.refs = [weakref.ref(tensor) for tensor in tensors]
+        entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
+
+    def _extent(self, optimizer: torch.optim.Optimizer) -> tuple[int, int]:
+        """What decides an optimizer's names: how many parameters it has, and how many models are known."""
+        return sum(len(group["params"]) for group in optimizer.param_groups), len(self.models)
+
+    def _record_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer, site: Any) -> None:
+        if self._recorder is not None:
+            self._recorder.add(
+                OptimizerRecord(
+                    name=entry.name,
+                    class_name=entry.class_name,
+                    lr=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
+                    parameters=entry.names,
+                    place=place_of(site),
+                )
+            )
+
+
+def _join(prefix: str, path: str) -> str:
+    return f"{prefix}.{path}" if path else prefix
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"
+
+
+def _lazy(tensor: torch.Tensor) -> bool:
+    return isinstance(tensor, nn.parameter.UninitializedTensorMixin)

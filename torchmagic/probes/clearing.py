@@ -1,0 +1,117 @@
+"""This file watches whether gradients are reset between the steps of an optimizer."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.protocol import UnclearedGradientsRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import norms
+
+# Enough records to convince a rule; later ones would say the same.
+MOST_RECORDS = 12
+# Once gradients that are kept as tensors were zero this often, the user resets in place: look now and then.
+CLEAN_LOOKS, LATER = 8, 16
+
+
+class _Between:
+    """What happened to an optimizer's gradients since its last step."""
+
+    def __init__(self) -> None:
+        self.dirty: set[int] | None = None  # parameters never seen reset; None before the first backward
+        self.versions: dict[int, tuple[int, int]] = {}
+        self.site: Site | None = None
+        self.clean_looks = 0
+        self.records = 0
+        self.streak = 0
+        self.stepping = False
+        self.stepped = False
+
+
+class Clearing:
+    """Records ``UnclearedGradientsRecord`` for a step on gradients that still hold those of the step before.
+
+    A parameter counts when, at every backward since the last step, it already held a gradient that was not zero, and
+    then received more.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._recorder: Recorder | None = None
+        self._states: dict[int, _Between] = {}
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for backward passes and steps."""
+        self._recorder = recorder
+        taps.on("backward_begin", self._backward)
+        taps.on("step_begin", self._step_begins)
+        taps.on("step_end", self._step_ends)
+
+    def flush(self, step: int) -> None:
+        """Nothing waits."""
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._states.clear()
+
+    def _backward(self, tensors: Any, frame: FrameType) -> None:
+        for entry in self._cast.optimizers:
+            state = self._states.get(id(entry))
+            if state is None or not state.stepped or state.dirty == set():
+                continue
+            if state.stepping or state.records >= MOST_RECORDS:  # a closure resets within the step
+                state.dirty = set()
+                continue
+            state.site = site_of(frame)
+            dirty = self._held(entry.refs, state)
+            state.dirty = dirty if state.dirty is None else state.dirty & dirty
+
+    def _held(self, refs: list[Any], state: _Between) -> set[int]:
+        """Return the indices of parameters that hold a gradient which is not zero."""
+        held = {i: tensor.grad for i, tensor in ((i, ref()) for i, ref in enumerate(refs)) if tensor is not None}
+        held = {i: gradient for i, gradient in held.items() if gradient is not None}
+        if not held:
+            return set()
+        if state.clean_looks > CLEAN_LOOKS and self._recorder is not None and self._recorder.step % LATER:
+            return set()
+        state.versions = {i: (id(gradient), gradient._version) for i, gradient in held.items()}  # noqa: SLF001 - in-place writes show nowhere else
+        lengths = norms([gradient.detach() for gradient in held.values()])
+        dirty = {i for i, length in zip(held, lengths, strict=True) if length != 0.0}
+        state.clean_looks = 0 if dirty else state.clean_looks + 1
+        return dirty
+
+    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        entry = self._cast.optimizer(optimizer)
+        state = self._states.setdefault(id(entry), _Between())
+        if state.stepped and state.dirty and self._recorder is not None:
+            grown = [i for i in state.dirty if self._received(entry.refs[i](), state.versions.get(i))]
+            state.streak = state.streak + 1 if grown else 0
+            if grown:
+                state.records += 1
+                self._recorder.add(
+                    UnclearedGradientsRecord(
+                        optimizer=entry.name,
+                        step=self._recorder.step,
+                        num_parameters=len(grown),
+                        total=len(state.versions),
+                        streak=state.streak,
+                        backward=place_of(state.site),
+                    )
+                )
+        elif state.stepped:
+            state.streak = 0
+        state.stepping = True
+
+    def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        state = self._states[id(self._cast.optimizer(optimizer))]
+        state.stepping, state.stepped = False, True
+        state.dirty, state.versions = None, {}
+
+    @staticmethod
+    def _received(tensor: torch.Tensor | None, before: tuple[int, int] | None) -> bool:
+        gradient = tensor.grad if tensor is not None else None
+        return gradient is not None and before is not None and (id(gradient), gradient._version) != before  # noqa: SLF001 - see above

@@ -1,0 +1,196 @@
+"""This file looks at what losses are given: shapes that broadcast, probabilities where logits belong."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.producers import Producers, source_node
+from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
+from torchmagic.session.recorder import Recorder
+
+# Losses that compare element by element; the other ones have shapes of their own.
+ELEMENTWISE = frozenset(
+    "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits gaussian_nll_loss poisson_nll_loss".split()  # noqa: E501, SIM905 - one list
+)
+# Rows that are looked at in a batch: enough to be sure, few enough to cost nothing.
+MOST_ROWS = 64
+# The first calls at a line are all looked at, later ones now and then.
+FIRST_CALLS, LATER = 16, 64
+# A softmax in half precision misses 1 by more than one in single; the catalogue asks for 1e-3.
+TOLERANCE = 1e-3
+# Enough records to convince a rule.
+MOST_RECORDS = 8
+# Nodes between a loss and its first subtraction: mean, power, absolute value, a weight.
+DEPTH = 8
+
+
+class Criteria:
+    """Records ``LossRecord`` once a line, and each suspicious call up to a limit."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._producers = Producers(cast)
+        self._taps: Taps | None = None
+        self._recorder: Recorder | None = None
+        self._calls: dict[Site | None, int] = {}
+        self._records: dict[Site | None, int] = {}
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for losses, softmaxes and backward passes."""
+        self._taps, self._recorder = taps, recorder
+        self._producers.attach(taps)
+        taps.on("loss", self._loss)
+        taps.on("backward_begin", self._backward)
+        taps.on("subtraction", self._subtracted)
+
+    def flush(self, step: int) -> None:
+        """Forget the producers of the step's tensors."""
+        self._producers.clear()
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._producers.clear()
+        if self._taps is not None:
+            self._taps.sees_subtractions(False)
+
+    def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
+        given = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
+            return
+        site = site_of(frame)
+        calls = self._calls[site] = self._calls.get(site, 0) + 1
+        if calls == 1:
+            self._add(_loss_record(name, given, target, kwargs, site))
+        if calls > FIRST_CALLS and calls % LATER:
+            return
+        if name in ELEMENTWISE and given.shape != target.shape:
+            self._compare_shapes(name, given, target, site)
+        if name == "cross_entropy" and given.requires_grad:
+            self._check_probabilities(name, given, site)
+
+    def _compare_shapes(self, name: str, given: torch.Tensor, target: torch.Tensor, site: Site | None) -> None:
+        try:
+            joint = torch.broadcast_shapes(given.shape, target.shape)
+        except RuntimeError:
+            return
+        if joint.numel() > max(given.numel(), target.numel()) and self._may_record(site):
+            self._add(_broadcast(self._step, name, given, target, joint, site))
+
+    def _check_probabilities(self, name: str, given: torch.Tensor, site: Site | None) -> None:
+        dim = 1 if given.dim() > 1 else 0
+        if given.shape[dim] < 2:  # noqa: PLR2004 - one class sums to itself
+            return
+        rows = given.detach()[:MOST_ROWS].float()
+        low, high = torch.aminmax(rows)
+        if not (low.item() >= 0.0 and high.item() <= 1.0 + TOLERANCE):
+            return
+        deviation = (rows.sum(dim) - 1.0).abs().max().item()
+        if deviation > TOLERANCE or not self._may_record(site):
+            return
+        producer, where = self._producers.of(given)
+        self._add(
+            ProbabilityInputRecord(
+                step=self._step,
+                loss=name,
+                rows=rows.numel() // rows.shape[dim],
+                deviation=deviation,
+                place=place_of(site),
+                producer=producer,
+                producer_place=place_of(where),
+            )
+        )
+
+    def _backward(self, tensors: Any, frame: FrameType) -> None:
+        """Look for a stretched subtraction above the loss, and, when there is one, watch the next step's."""
+        if self._taps is None or not isinstance(tensors, torch.Tensor):
+            return
+        site = site_of(frame)
+        calls = self._calls[site] = self._calls.get(site, 0) + 1
+        if calls <= FIRST_CALLS or calls % LATER == 0:
+            self._taps.sees_subtractions(_has_stretched_subtraction(tensors))
+
+    def _subtracted(self, left: Any, right: Any, output: torch.Tensor, frame: FrameType) -> None:
+        if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor) or self._cast.current is None:
+            return
+        if left.requires_grad == right.requires_grad:
+            return
+        given, target = (left, right) if left.requires_grad else (right, left)
+        if _stretches(given.shape, output.shape) and not _made_wider(given):
+            site = site_of(frame)
+            if self._may_record(site):
+                self._add(_broadcast(self._step, "subtraction", given, target, output.shape, site))
+
+    @property
+    def _step(self) -> int:
+        return self._recorder.step if self._recorder is not None else 0
+
+    def _may_record(self, site: Site | None) -> bool:
+        self._records[site] = self._records.get(site, 0) + 1
+        return self._records[site] <= MOST_RECORDS
+
+    def _add(self, record: object) -> None:
+        if self._recorder is not None:
+            self._recorder.add(record)
+
+
+def _loss_record(name: str, given: torch.Tensor, target: torch.Tensor, kwargs: Any, site: Site | None) -> LossRecord:
+    return LossRecord(
+        name=name,
+        input_shape=tuple(given.shape),
+        target_shape=tuple(target.shape),
+        reduction=str(kwargs.get("reduction", "mean")),
+        place=place_of(site),
+    )
+
+
+def _broadcast(
+    step: int, loss: str, given: torch.Tensor, target: torch.Tensor, joint: torch.Size, site: Site | None
+) -> BroadcastRecord:
+    return BroadcastRecord(
+        step=step,
+        loss=loss,
+        input_shape=tuple(given.shape),
+        target_shape=tuple(target.shape),
+        output_shape=tuple(joint),
+        place=place_of(site),
+    )
+
+
+def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
+    """Whether the graph above a loss begins with prediction minus target, stretched to a square.
+
+    Only the chain down from the loss is followed, so that nothing inside a model is mistaken for it.
+    """
+    node = loss.grad_fn
+    for _ in range(DEPTH):
+        if node is None:
+            return False
+        parents = [parent for parent, _ in node.next_functions if parent is not None]
+        if node.name() in ("SubBackward0", "RsubBackward1") and len(parents) == 1:
+            return _stretches(_shape(parents[0]), _shape(node)) and "Unsqueeze" not in parents[0].name()
+        if not parents:
+            return False
+        node = parents[0]
+    return False
+
+
+def _shape(node: Any) -> torch.Size:
+    return torch.Size(node._input_metadata[0].shape)  # noqa: SLF001 - the only place that knows an output's shape
+
+
+def _stretches(given: torch.Size, joint: torch.Size) -> bool:
+    """Whether N values, or N rows of one, became an N by N square; other stretches can be meant."""
+    if joint.numel() <= given.numel() or len(joint) < 2:  # noqa: PLR2004 - a square has two sides
+        return False
+    return joint[-1] == joint[-2] == given.numel() and joint.numel() == given.numel() ** 2
+
+
+def _made_wider(tensor: torch.Tensor) -> bool:
+    """Whether the user put the dimension of one there on purpose, as for all pairs."""
+    node = source_node(tensor, stop=("Unsqueeze",))
+    return node is not None and "Unsqueeze" in node.name()

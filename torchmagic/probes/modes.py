@@ -1,0 +1,105 @@
+"""This file watches training and evaluation mode: which modules were in the wrong one while a step was trained."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.protocol import EvalModeRecord
+from torchmagic.session.recorder import Recorder
+
+# Enough records to convince a rule.
+MOST_RECORDS = 12
+
+
+class Modes:
+    """Records ``EvalModeRecord`` for a step whose forward ran dropout or batch norm in evaluation mode."""
+
+    def __init__(self, cast: Cast, taps: Taps) -> None:
+        self._cast, self._taps = cast, taps
+        self._recorder: Recorder | None = None
+        self._switched: dict[int, Site | None] = {}
+        self._sensitive: dict[int, tuple[int, list[tuple[str, nn.Module, nn.Module]]]] = {}
+        self._forwards: dict[int, tuple[Model, list[tuple[str, nn.Module, nn.Module]], Site | None]] = {}
+        self._records = 0
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for calls of models, switches of mode and steps."""
+        self._recorder = recorder
+        taps.on("mode", self._switch)
+        taps.on("root_begin", self._forward)
+        taps.on("step_end", self._stepped)
+
+    def flush(self, step: int) -> None:
+        """Forget the step's forwards."""
+        self._forwards.clear()
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._forwards.clear()
+        self._sensitive.clear()
+
+    def _switch(self, module: nn.Module, training: bool, frame: FrameType) -> None:  # noqa: FBT001 - an event
+        if not training:
+            site = site_of(frame)
+            for part in module.modules():
+                self._switched[id(part)] = site
+
+    def _forward(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
+        model = self._cast.model_of(module)
+        if model is None or not self._taps.grad_enabled or self._records >= MOST_RECORDS:
+            return
+        asleep = [each for each in self._parts(module, model) if not each[1].training]
+        self._forwards.pop(id(module), None)  # what counts is the last forward before the step
+        if asleep:
+            self._forwards[id(module)] = (model, asleep, site_of(frame))
+
+    def _parts(self, module: nn.Module, model: Model) -> list[tuple[str, nn.Module, nn.Module]]:
+        """Return path, module and parent of each module that behaves differently in training."""
+        known = self._sensitive.get(id(module))
+        if known is None or known[0] != len(model.paths):
+            found = [
+                (model.paths.get(id(child), name), child, parent)
+                for parent in module.modules()
+                for name, child in parent.named_children()
+                if _differs(child)
+            ]
+            known = self._sensitive[id(module)] = (len(model.paths), found)
+        return known[1]
+
+    def _stepped(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        if not self._forwards or self._recorder is None:
+            return
+        updated = {id(tensor) for ref in self._cast.optimizer(optimizer).refs if (tensor := ref()) is not None and tensor.grad is not None}  # noqa: E501 - one expression
+        for model, asleep, site in self._forwards.values():
+            meant = [(path, part) for path, part, parent in asleep if _trains(part, parent, updated)]
+            if meant:
+                self._records += 1
+                self._recorder.add(
+                    EvalModeRecord(
+                        model=model.name,
+                        step=self._recorder.step,
+                        modules=tuple(path for path, _ in meant),
+                        class_names=tuple(type(part).__name__ for _, part in meant),
+                        forward=place_of(site),
+                        switched=place_of(self._switched.get(id(meant[0][1]))),
+                    )
+                )
+
+
+def _differs(module: nn.Module) -> bool:
+    if isinstance(module, _DropoutNd):
+        return module.p > 0
+    return isinstance(module, _BatchNorm) and module.track_running_stats
+
+
+def _trains(part: nn.Module, parent: nn.Module, updated: set[int]) -> bool:
+    """Whether the step updated the module's own parameters, or, where it has none, its parent's."""
+    own = list(part.parameters(recurse=False)) or list(parent.parameters())
+    return any(id(parameter) in updated for parameter in own)

@@ -1,0 +1,82 @@
+"""This file watches parameters that receive gradients although no optimizer owns them."""
+
+import torch
+
+from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.taps import Taps
+from torchmagic.records.protocol import UnownedGradientsRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import norms
+
+# Iterations that are looked at: enough to convince a rule.
+MOST_LOOKS = 8
+
+
+class Ownership:
+    """Records ``UnownedGradientsRecord`` at the first steps at which such parameters got a gradient."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._recorder: Recorder | None = None
+        self._looks: dict[str, int] = {}
+        self._received: dict[int, tuple[int, int]] = {}
+        self._lengths: dict[str, float] = {}
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Nothing to listen for: a look at the end of a step is enough."""
+        self._recorder = recorder
+
+    def flush(self, step: int) -> None:
+        """Look at the models' parameters after a step."""
+        owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
+        for model in self._cast.models:
+            if self._looks.get(model.name, 0) < MOST_LOOKS:
+                self._look(model, owned)
+
+    def detach(self) -> None:
+        """Let go of everything."""
+        self._received.clear()
+
+    def _look(self, model: Model, owned: set[int]) -> None:
+        module = model.ref()
+        if module is None or self._recorder is None:
+            return
+        parameters = {name: tensor for name, ref in model.parameters.items() if (tensor := ref()) is not None}
+        unowned = {n: p for n, p in parameters.items() if id(p) not in owned and p.requires_grad and self._grew(p)}
+        if not unowned or self._owned_elsewhere(unowned):
+            return
+        self._looks[model.name] = self._looks.get(model.name, 0) + 1
+        self._recorder.add(
+            UnownedGradientsRecord(
+                model=model.name,
+                step=self._recorder.step,
+                parameters=tuple(unowned),
+                changed=self._changed(unowned),
+                owned=sum(id(parameter) in owned for parameter in parameters.values()),
+                training=module.training,
+            )
+        )
+
+    def _grew(self, parameter: torch.Tensor) -> bool:
+        """Whether the parameter's gradient is new or was added to since the last look."""
+        gradient = parameter.grad
+        if gradient is None:
+            return False
+        mark = (id(gradient), gradient._version)  # noqa: SLF001 - in-place writes show nowhere else
+        grew = self._received.get(id(parameter)) != mark
+        self._received[id(parameter)] = mark
+        return grew
+
+    def _owned_elsewhere(self, unowned: dict[str, torch.Tensor]) -> bool:
+        """Drop what an optimizer owns that has not stepped yet but is there, as the other half of a GAN."""
+        for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
+            theirs = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+            for name in [name for name, parameter in unowned.items() if id(parameter) in theirs]:
+                del unowned[name]
+        return not unowned
+
+    def _changed(self, unowned: dict[str, torch.Tensor]) -> tuple[str, ...]:
+        """Return the names of parameters whose length is not what it was at the first look."""
+        lengths = dict(zip(unowned, norms([parameter.detach() for parameter in unowned.values()]), strict=True))
+        changed = tuple(name for name, length in lengths.items() if self._lengths.setdefault(name, length) != length)
+        return changed

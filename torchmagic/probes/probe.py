@@ -1,0 +1,19 @@
+"""This file is the probe: what every probe offers."""
+
+from typing import Protocol
+
+from torchmagic.probes.taps import Taps
+from torchmagic.session.recorder import Recorder
+
+
+class Probe(Protocol):
+    """Listens to the taps, measures, and hands records to the recorder."""
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Begin to listen."""
+
+    def flush(self, step: int) -> None:
+        """Reduce and hand over what the step left, and let go of its tensors."""
+
+    def detach(self) -> None:
+        """Let go of everything; safe to call twice."""

@@ -1,0 +1,69 @@
+"""This file is the site: which line of the user's code a call came from."""
+
+import linecache
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+import torch
+
+from torchmagic.records.place import Place
+
+# name of the code object that calls a loss from the user's line
+RELAY = "<torchmagic relay>"
+_OURS = str(Path(__file__).parent.parent)
+_TORCH = str(Path(torch.__file__).parent)
+_LIBRARIES = tuple({sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+class Site(NamedTuple):
+    """A line in a code object; cheap to make and compare."""
+
+    code: CodeType
+    line: int
+
+
+def site_of(frame: FrameType | None) -> Site | None:
+    """Return the innermost line of the user's own code at or above a frame.
+
+    Code of torch and torchmagic never counts; other libraries count only when no line of the user's own is above.
+    """
+    fallback = None
+    while frame is not None:
+        code = frame.f_code
+        kind = _kind(code.co_filename)
+        if kind == "user" and code.co_name != RELAY:
+            return Site(code, frame.f_lineno)
+        if kind == "library" and fallback is None:
+            fallback = Site(code, frame.f_lineno)
+        frame = frame.f_back
+    return fallback
+
+
+def here(depth: int = 1) -> Site | None:
+    """Return the user's line that led to the caller."""
+    return site_of(sys._getframe(depth))  # noqa: SLF001 - the documented way to a frame
+
+
+def place_of(site: Site | None) -> Place | None:
+    """Return a site as a record, with the text of its line."""
+    if site is None:
+        return None
+    file = site.code.co_filename
+    source = linecache.getline(file, site.line).strip()
+    return Place(file=file, line=site.line, source=source, function=site.code.co_name)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file belongs to torchmagic."""
+    return filename.startswith(_OURS)
+
+
+@cache
+def _kind(filename: str) -> str:
+    if filename.startswith((_OURS, _TORCH, "<frozen")):
+        return "torch"
+    return "library" if filename.startswith(_LIBRARIES) else "user"

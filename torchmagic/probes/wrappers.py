@@ -1,0 +1,217 @@
+"""This file is the wrappers that the taps put around torch's functions while a run is open.
+
+Each makes a function that calls the original as it was called, tells the taps, and, when the original raises, takes
+torchmagic's frames out of the traceback below its own.
+"""
+
+import sys
+import time
+from types import FrameType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import functional
+from torch.overrides import has_torch_function
+
+from torchmagic.probes.sites import RELAY, is_ours
+
+if TYPE_CHECKING:
+    from torchmagic.probes.taps import Taps
+
+now = time.perf_counter_ns
+frame_at = sys._getframe  # noqa: SLF001 - the documented way to a frame
+is_compiling = torch.compiler.is_compiling
+
+
+def wrap_call(taps: "Taps", original: Any) -> Any:
+    """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
+
+    def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+        if taps.depth or taps.quiet or is_compiling():
+            if not taps.sees_leaves or taps.quiet or module._modules or is_compiling():
+                return original(module, *args, **kwargs)
+            output = original(module, *args, **kwargs)
+            taps.emit("leaf", module, args, output)
+            return output
+        taps.depth = 1
+        try:
+            taps.emit("root_begin", module, args, kwargs, frame_at(1))
+            began = now()
+            output = original(module, *args, **kwargs)
+            took = now() - began
+            if taps.sees_leaves and not module._modules:
+                taps.emit("leaf", module, args, output)
+            taps.emit("root_end", module, args, kwargs, output, took)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        finally:
+            taps.depth = 0
+        return output
+
+    return __call__
+
+
+def wrap_backward(taps: "Taps", original: Any) -> Any:
+    """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
+
+    def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        if taps.quiet or is_compiling():
+            return original(tensors, *args, **kwargs)
+        taps.emit("backward_begin", tensors, frame_at(1))
+        depth, leaves = taps.depth, taps.sees_leaves
+        taps.depth, taps.sees_leaves = 1, False
+        began = now()
+        try:
+            result = original(tensors, *args, **kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        finally:
+            taps.depth, taps.sees_leaves = depth, leaves
+        taps.emit("backward_end", tensors, now() - began)
+        return result
+
+    return _named_like(backward, original)
+
+
+def wrap_next(taps: "Taps", original: Any) -> Any:
+    """Wrap a DataLoader iterator's ``__next__``: how long the loop waited for its batch."""
+
+    def __next__(loader: Any) -> Any:  # noqa: N807 - it takes that name's place
+        began = now()
+        batch = original(loader)
+        taps.emit("batch", loader, batch, now() - began)
+        return batch
+
+    return __next__
+
+
+def wrap_loss(taps: "Taps", original: Any) -> Any:
+    """Wrap a loss of ``torch.nn.functional``."""
+    name, relays = original.__name__, {}
+
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        if taps.quiet or is_compiling():
+            return original(*args, **kwargs)
+        frame = frame_at(1)
+        site = (frame.f_code, frame.f_lineno)
+        relay = relays.get(site)
+        if relay is None:
+            relay = relays[site] = _relay(frame)
+        try:
+            if has_torch_function((*args, *kwargs.values())):
+                output = _unwrapped(name, original, args, kwargs)
+            else:
+                output = relay(original, args, kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        taps.emit("loss", name, args, kwargs, output, frame)
+        return output
+
+    return _named_like(loss, original)
+
+
+def wrap_softmax(taps: "Taps", original: Any) -> Any:
+    """Wrap softmax as function or method."""
+
+    def softmax(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        if not (taps.quiet or is_compiling()):
+            taps.emit("softmax", output, frame_at(1))
+        return output
+
+    return _named_like(softmax, original)
+
+
+def wrap_clip(taps: "Taps", original: Any) -> Any:
+    """Wrap ``clip_grad_norm_``, whose answer is the norm before clipping."""
+
+    def clip_grad_norm_(*args: Any, **kwargs: Any) -> Any:
+        norm = original(*args, **kwargs)
+        taps.emit("clip", norm)
+        return norm
+
+    return _named_like(clip_grad_norm_, original)
+
+
+def wrap_scale(taps: "Taps", original: Any) -> Any:
+    """Wrap ``GradScaler.scale``, so that a loss is known by its own value."""
+
+    def scale(scaler: Any, outputs: Any) -> Any:
+        scaled = original(scaler, outputs)
+        taps.emit("scaled", outputs, scaled)
+        return scaled
+
+    return _named_like(scale, original)
+
+
+def wrap_train(taps: "Taps", original: Any) -> Any:
+    """Wrap ``Module.train``, which ``eval`` calls too: only the outermost call makes an event."""
+    nested = False
+
+    def train(module: Any, mode: bool = True) -> Any:  # noqa: FBT001, FBT002 - torch's signature
+        nonlocal nested
+        if nested or taps.quiet:
+            return original(module, mode)
+        nested = True
+        try:
+            result = original(module, mode)
+        finally:
+            nested = False
+        taps.emit("mode", module, mode, frame_at(1))
+        return result
+
+    return _named_like(train, original)
+
+
+def wrap_sub(taps: "Taps", original: Any) -> Any:
+    """Wrap the subtraction of tensors."""
+
+    def __sub__(left: Any, right: Any) -> Any:  # noqa: N807 - it takes that name's place
+        output = original(left, right)
+        if output is not NotImplemented:
+            taps.emit("subtraction", left, right, output, frame_at(1))
+        return output
+
+    return __sub__
+
+
+def hide_ours(error: BaseException) -> None:
+    """Take torchmagic's frames below the present one out of an exception's traceback."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        code = entry.tb_next.tb_frame.f_code
+        if is_ours(code.co_filename) or code.co_name == RELAY:
+            entry.tb_next = entry.tb_next.tb_next
+        else:
+            entry = entry.tb_next
+
+
+def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:
+    """Call a loss whose tensors override functions: they must be handed torch's own function, not the wrapper."""
+    wrapper = getattr(functional, name)
+    setattr(functional, name, original)
+    try:
+        return original(*args, **kwargs)
+    finally:
+        setattr(functional, name, wrapper)
+
+
+def _call(function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def _relay(frame: FrameType) -> Any:
+    """Return a function that calls from the caller's line: a warning then names, and counts at, that line."""
+    code = _call.__code__.replace(
+        co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY
+    )
+    return FunctionType(code, frame.f_globals)
+
+
+def _named_like(wrapper: Any, original: Any) -> Any:
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(wrapper, name, getattr(original, name, None))
+    return wrapper

@@ -1,0 +1,1 @@
+"""Rules on losses and their targets."""

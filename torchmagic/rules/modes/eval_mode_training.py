@@ -1,0 +1,46 @@
+"""Steps are trained while dropout or batch norm is in evaluation mode.
+
+*Symptom*: no regularisation; batch statistics stay where they were; training goes on worse after the first validation.
+
+*Why it happens*: ``model.eval()`` was called for a validation, or in an earlier cell, and ``model.train()`` was not
+called again before the next batch.
+
+*What to try*: call ``model.train()`` at the start of every training epoch. To freeze batch norm on purpose, freeze its
+parameters as well: ``requires_grad_(False)``.
+
+*Source*: PyTorch documentation of ``Module.eval``; joeynmt issue 184, simpletransformers issue 941.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.protocol import EvalModeRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Steps that must have been trained in the wrong mode.
+MIN_STEPS = 3
+
+
+@rule
+def eval_mode_training(run: Run) -> Iterator[Finding]:
+    """Report each model that trained for several steps with such modules in evaluation mode."""
+    for model in dict.fromkeys(record.model for record in run.of(EvalModeRecord)):
+        records = [record for record in run.of(EvalModeRecord) if record.model == model]
+        if len(records) < MIN_STEPS:
+            continue
+        last = records[-1]
+        kinds = ", ".join(dict.fromkeys(last.class_names))
+        yield Finding(
+            rule="eval-mode-training",
+            severity=Severity.ERROR,
+            confidence=0.95,
+            title=f"{model} trains in evaluation mode: {len(last.modules)} modules ({kinds}) from step {records[0].step} on",
+            module=last.modules[0],
+            **line_of(last.switched or last.forward),
+            step=records[0].step,
+            evidence={"steps": len(records), "threshold": MIN_STEPS, "modules": ", ".join(last.modules[:4])},
+            why="eval() was called and train() was not called again before these steps, although they update the "
+            "parameters of these modules.",
+            fix=f"{model}.train()  # at the start of each training epoch",
+        )

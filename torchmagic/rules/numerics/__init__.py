@@ -1,0 +1,1 @@
+"""Rules on non-finite values and the size of gradients."""

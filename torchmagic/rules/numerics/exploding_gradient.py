@@ -1,0 +1,112 @@
+"""Gradients grow out of all proportion.
+
+*Symptom*: the loss jumps, becomes huge, then NaN.
+
+*Why it happens*: a step size that overshoots, a deep or recurrent chain whose factors are above one, unnormalised data,
+or gradients that add up over steps.
+
+*What to try*: lower the learning rate, clip (``torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`` before the
+step), normalise inputs and targets, look at the initialisation.
+
+*Source*: Pascanu et al., "On the difficulty of training recurrent neural networks", ICML 2013; Zhang et al.,
+AUTOTRAINER, ICSE 2021.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from torchmagic.analyses.breakdown import sound_part
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Norms below this are no explosion, whatever came before (AUTOTRAINER and SageMaker use 70 to 1e3).
+LARGE = 1e3
+# A norm this many times the run's own median stands out of any noise.
+TIMES_MEDIAN = 1e3
+# Steps in a row over which norm and loss must rise together.
+RISING_STEPS = 3
+MIN_NORMS = 8
+
+
+@rule
+def exploding_gradient(run: Run) -> Iterator[Finding]:
+    """Report the first step at which the total gradient norm is out of proportion, before clipping."""
+    steps, norms = run.series("grad_norm_before_clip")
+    if not steps:
+        steps, norms = run.series("grad_norm", name="")
+    steps, norms = sound_part(run, steps, norms)
+    losses = dict(zip(*run.series("loss"), strict=True))
+    if not norms or _falls_though_summed(run, list(losses.values())):
+        return
+    where, threshold = _outlier(norms) or _rise(steps, norms, losses, broke=_breaks_by_itself(run)) or (None, 0.0)
+    if where is None:
+        return
+    backward = next(iter(run.of(BackwardRecord)), None)
+    worst = max((n for n in norms if math.isfinite(n)), default=math.inf)
+    parameter = _largest(run, steps[where])
+    yield Finding(
+        rule="exploding-gradient",
+        severity=Severity.ERROR,
+        confidence=0.9,
+        title=f"the gradient norm reaches {worst:.3g} (first above bounds at step {steps[where]})",
+        module=parameter.rpartition(".")[0] if parameter else None,
+        parameter=parameter,
+        **line_of(backward.place if backward else None),
+        step=steps[where],
+        evidence={
+            "gradient norm": norms[where],
+            "median of the run": median(norms) if all(map(math.isfinite, norms)) else "not finite",
+            "threshold": threshold,
+        },
+        why="Steps along such gradients throw the weights far away; the next loss is larger still.",
+        fix="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # before optimizer.step(); or a smaller lr",
+    )
+
+
+def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
+    finite = [norm for norm in norms if math.isfinite(norm)]
+    if len(finite) < MIN_NORMS:
+        return None
+    threshold = max(LARGE, TIMES_MEDIAN * median(finite))
+    where = next((i for i, norm in enumerate(norms) if norm > threshold), None)
+    return None if where is None else (where, threshold)
+
+
+def _rise(
+    steps: Sequence[int], norms: Sequence[float], losses: dict[int, float], *, broke: bool
+) -> tuple[int, float] | None:
+    """Return where the norm is large and has risen with the loss over several steps, or until the run broke."""
+    streak = 0
+    for i in range(1, len(norms)):
+        before, after = losses.get(steps[i - 1], math.nan), losses.get(steps[i], math.nan)
+        worse = after > before or not math.isfinite(after)
+        streak = streak + 1 if worse and not norms[i] <= norms[i - 1] else 0
+        if streak >= RISING_STEPS and not norms[i] <= LARGE:
+            return i, LARGE
+    return (len(norms) - 1, LARGE) if broke and streak and not norms[-1] <= LARGE else None
+
+
+def _breaks_by_itself(run: Run) -> bool:
+    """Whether a non-finite value ended the sound part of the run, and did not come with the data."""
+    births = run.of(NonfiniteRecord)
+    return bool(births) and births[0].birth is not Birth.INPUT
+
+
+def _falls_though_summed(run: Run, losses: Sequence[float]) -> bool:
+    """Whether the loss is a sum over samples, whose gradients are large by nature, and falls."""
+    summed = any(record.reduction == "sum" for record in run.of(LossRecord))
+    return summed and len(losses) > 1 and losses[-1] < losses[0]
+
+
+def _largest(run: Run, step: int) -> str | None:
+    best, name = -1.0, None
+    for parameter in run.subjects("grad_norm"):
+        steps, values = run.series("grad_norm", parameter=parameter)
+        value = dict(zip(steps, values, strict=True)).get(step, -1.0)
+        if value > best:
+            best, name = value, parameter
+    return name

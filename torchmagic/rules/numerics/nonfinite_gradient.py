@@ -1,0 +1,47 @@
+"""The loss is finite, but its gradient is NaN or infinite.
+
+*Symptom*: the loss looks fine for one more step and is NaN ever after.
+
+*Why it happens*: an operator whose value is finite but whose derivative is not: sqrt or a norm at 0, a power below 1 at
+0, ``where`` over a branch that is invalid where it is not chosen.
+
+*What to try*: keep the argument away from the singular point: ``torch.sqrt(x + 1e-12)``; choose safe arguments before
+``where``, not after.
+
+*Source*: PyTorch issues 15506 and 23156; JAX documentation on ``where`` and gradients.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+
+@rule
+def nonfinite_gradient(run: Run) -> Iterator[Finding]:
+    """Report the first step whose gradients are non-finite while its loss is finite."""
+    for record in run.of(NonfiniteRecord):
+        if record.birth is not Birth.GRADIENT:
+            continue
+        likely = f"; the graph holds {record.op}, whose derivative can be infinite" if record.op else ""
+        yield Finding(
+            rule="nonfinite-gradient",
+            severity=Severity.ERROR,
+            confidence=0.95,
+            title=f"the gradient of {record.parameter} is non-finite at step {record.step} although the loss is finite",
+            module=record.module,
+            parameter=record.parameter,
+            **line_of(record.place),
+            step=record.step,
+            evidence={
+                "NaN": record.num_nan,
+                "Inf": record.num_inf,
+                "values": record.num_elements,
+                "parameters with such a gradient": record.num_parameters,
+                "likely operator": record.op or "not seen",
+            },
+            why=f"The forward is finite and its derivative is not{likely}.",
+            fix="keep the argument from the singular point, as in torch.sqrt(x + 1e-12) or x.clamp_min(1e-12)",
+        )

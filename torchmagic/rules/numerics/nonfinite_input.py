@@ -1,0 +1,43 @@
+"""A batch given to the model holds NaN or infinity.
+
+*Symptom*: the loss is NaN from some batch on, and every parameter soon after.
+
+*Why it happens*: missing values in a table, a division by a zero deviation, a broken file.
+
+*What to try*: look at the columns named, impute or drop the rows, and check once when the data are built:
+``assert torch.isfinite(x).all()``.
+
+*Source*: Humbatova et al., ICSE 2020 (quality of training data); Morovati et al., Defects4ML, 2023.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+
+@rule
+def nonfinite_input(run: Run) -> Iterator[Finding]:
+    """Report the first batch with a non-finite value."""
+    for record in run.of(NonfiniteRecord):
+        if record.birth is not Birth.INPUT:
+            continue
+        yield Finding(
+            rule="nonfinite-input",
+            severity=Severity.ERROR,
+            confidence=0.99,
+            title=f"the batch at step {record.step} holds {record.num_nan} NaN and {record.num_inf} Inf ({record.where})",
+            module=record.model,
+            **line_of(record.place),
+            step=record.step,
+            evidence={
+                "NaN": record.num_nan,
+                "Inf": record.num_inf,
+                "values": record.num_elements,
+                "where": record.where,
+            },
+            why="The data are not finite before the model touches them; everything computed from them is lost.",
+            fix="x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built",
+        )

@@ -1,0 +1,1 @@
+"""Rules on parameters and the optimizers that own them."""

@@ -1,0 +1,73 @@
+"""Parameters receive gradients, but no optimizer updates them.
+
+*Symptom*: part of a model never changes; training is slower or ends worse than it should.
+
+*Why it happens*: the optimizer holds the parameters it was given. A layer that was replaced or added afterwards, a
+second model, or learnable weights of a loss are not among them.
+
+*What to try*: build the optimizer after the model is complete, or call ``optimizer.add_param_group``. What is meant to
+stay as it is should say so: ``requires_grad_(False)``.
+
+*Source*: PyTorch issues 14467 and 54765; Humbatova et al., ICSE 2020.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from torchmagic.analyses.source_lines import line_at, lines_assigning
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.protocol import UnownedGradientsRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Iterations in which the same parameter must have received a gradient.
+MIN_ITERATIONS = 3
+MOST_NAMED = 4
+
+
+@rule
+def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
+    """Report, per model, parameters with gradients that no optimizer owns and nothing else changed."""
+    for model in dict.fromkeys(record.model for record in run.of(UnownedGradientsRecord)):
+        records = [record for record in run.of(UnownedGradientsRecord) if record.model == model]
+        if records[-1].owned == 0 and not records[-1].training:
+            continue  # a fixed network in evaluation mode that gradients only pass through
+        names = _steady(records)
+        if names:
+            yield _finding(run, names, records)
+
+
+def _steady(records: Sequence[UnownedGradientsRecord]) -> list[str]:
+    """Return the parameters seen often enough and never changed by anybody."""
+    changed = {name for record in records for name in record.changed}
+    seen = [name for record in records for name in record.parameters if name not in changed]
+    return [name for name in dict.fromkeys(seen) if seen.count(name) >= MIN_ITERATIONS]
+
+
+def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecord]) -> Finding:
+    optimizer = next(iter(run.of(OptimizerRecord)), None)
+    module = names[0].rpartition(".")[0]
+    replaced = lines_assigning(run.source, module.rpartition(".")[2])
+    place = {"line": replaced[0], "source": line_at(run.source, replaced[0])} if replaced else line_of(optimizer.place if optimizer else None)  # noqa: E501 - one expression
+    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    name = optimizer.name if optimizer else "optimizer"
+    return Finding(
+        rule="param-not-in-optimizer",
+        severity=Severity.ERROR,
+        confidence=0.9 if records[-1].owned else 0.8,
+        title=f"{shown} get gradients but no optimizer updates them",
+        module=module,
+        parameter=names[0],
+        optimizer=optimizer.name if optimizer else None,
+        line=place["line"],  # type: ignore[arg-type] # an int by its key
+        source=place["source"],  # type: ignore[arg-type] # a string by its key
+        step=records[0].step,
+        evidence={
+            "parameters": len(names),
+            "iterations with a gradient": len(records),
+            "threshold": MIN_ITERATIONS,
+            "parameters of the model that an optimizer owns": records[-1].owned,
+        },
+        why="The optimizer was given other tensors: these were made or replaced after it was built, or were left out.",
+        fix=f"build {name} after the model is complete, or: {name}.add_param_group({{'params': {module}.parameters()}})",
+    )

@@ -1,0 +1,1 @@
+"""Rules on the order of calls in the training loop."""

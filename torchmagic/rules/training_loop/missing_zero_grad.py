@@ -1,0 +1,50 @@
+"""The optimizer steps on gradients that still hold those of its earlier steps.
+
+*Symptom*: the loss falls at first and then swings or grows; gradient norms climb from step to step.
+
+*Why it happens*: ``backward()`` adds to ``.grad``. When nothing resets it between two steps, each step follows the sum
+of all gradients so far instead of the gradient of its own batch.
+
+*What to try*: call ``optimizer.zero_grad()`` once a step, before ``backward()`` or right after ``step()``. To add up
+several batches on purpose, reset after the step that uses them.
+
+*Source*: PyTorch documentation, "What does optimizer.zero_grad() do?"; Humbatova et al., "Taxonomy of real faults in
+deep learning systems", ICSE 2020 (missing API call).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.protocol import UnclearedGradientsRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Two steps in a row can be an unlucky start of a loop; the catalogue asks for three pairs.
+MIN_STREAK = 3
+
+
+@rule
+def missing_zero_grad(run: Run) -> Iterator[Finding]:
+    """Report each optimizer whose gradients were not reset over several steps in a row."""
+    for optimizer in dict.fromkeys(record.optimizer for record in run.of(UnclearedGradientsRecord)):
+        records = [record for record in run.of(UnclearedGradientsRecord) if record.optimizer == optimizer]
+        longest = max(records, key=lambda record: record.streak)
+        if longest.streak < MIN_STREAK:
+            continue
+        yield Finding(
+            rule="missing-zero-grad",
+            severity=Severity.ERROR,
+            confidence=0.97,
+            title=f"{optimizer} steps on gradients that are never reset",
+            optimizer=optimizer,
+            **line_of(longest.backward),
+            step=records[0].step,
+            evidence={
+                "steps in a row without a reset": longest.streak,
+                "threshold": MIN_STREAK,
+                "parameters": f"{longest.num_parameters} of {longest.total}",
+            },
+            why="backward() adds to .grad, and nothing cleared it between the steps: each step follows the sum of all "
+            "gradients so far.",
+            fix=f"{optimizer}.zero_grad()  # once a step, before backward()",
+        )

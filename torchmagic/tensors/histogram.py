@@ -1,0 +1,69 @@
+"""This file is a histogram that is filled piece by piece."""
+
+import math
+
+import torch
+
+from torchmagic.records.tensor import Histogram
+
+# Enough to see two humps and tails; more bars than a notebook column can draw tell nothing.
+NUM_BINS = 64
+# Few values in many bins show nothing but gaps: twice the square root of their number, and not fewer than this.
+MIN_BINS = 4
+
+
+class Bins:
+    """Equal bins from the smallest to the largest value; one bin a number for whole numbers of a small range.
+
+    Args:
+        low: Smallest finite value.
+        high: Largest finite value, above ``low``.
+        num_values: How many values there will be, about.
+        whole: Whether the values are whole numbers.
+        scale: Power of two that the counted values are multiplied with (against overflow).
+        weight: How often each counted value stands in the tensor.
+    """
+
+    def __init__(
+        self, low: float, high: float, *, num_values: int, whole: bool, scale: float = 1.0, weight: int = 1
+    ) -> None:
+        self.each_number = whole and high - low < NUM_BINS
+        self._num_bins = int(high - low) + 1 if self.each_number else _suitable(num_values)
+        margin = 0.5 if self.each_number else 0.0
+        self._low, self._high = low - margin, high + margin
+        self._start = self._low * scale
+        self._width = self._high * scale - self._start
+        self._weight = weight
+        self._counts = [0] * self._num_bins
+
+    def add(self, values: torch.Tensor) -> None:
+        """Count scaled finite float64 values between low and high (1-d, any device)."""
+        shares = values.sub(self._start).div_(self._width).mul_(self._num_bins)
+        places = shares.to(torch.int64).clamp_(0, self._num_bins - 1)
+        added = torch.bincount(places, minlength=self._num_bins).tolist()
+        self._counts = [old + self._weight * new for old, new in zip(self._counts, added, strict=True)]
+
+    @property
+    def num_filled(self) -> int:
+        """Bins with at least one value."""
+        return sum(count > 0 for count in self._counts)
+
+    def record(self, *, num_sampled: int = 0) -> Histogram:
+        """The counts so far; ``num_sampled`` says that they come from a sample of so many values."""
+        shares = [place / self._num_bins for place in range(self._num_bins + 1)]
+        # Two products, because high - low overflows where both are near the largest float64 of either sign.
+        edges = tuple(self._low * (1 - share) + self._high * share for share in shares)
+        return Histogram(edges=edges, counts=tuple(self._counts), num_sampled=num_sampled)
+
+
+def _suitable(num_values: int) -> int:
+    return min(NUM_BINS, max(MIN_BINS, 2 * math.isqrt(num_values)))
+
+
+def scale_for(abs_max: float) -> float:
+    """The power of two that brings values near 1, where their squares would overflow or vanish; 1.0 elsewhere."""
+    exponent = math.frexp(abs_max)[1]
+    # Squares of 2**±450 and sums of 2**63 of them stay well inside float64's 2**±1022.
+    if abs_max == 0 or abs(exponent) < 450:  # noqa: PLR2004 - the reason stands above
+        return 1.0
+    return 2.0 ** -max(-1000, min(1000, exponent))

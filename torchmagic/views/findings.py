@@ -1,0 +1,59 @@
+"""This file is the view of a run's findings: what is wrong, where, and what to do."""
+
+from torchmagic.analyses.verdict import verdict
+from torchmagic.records.model import ModelRecord, OptimizerRecord
+from torchmagic.records.note import CrashRecord, FailureRecord, NoteRecord
+from torchmagic.session.run import Run, Status
+from torchmagic.views.numbers import as_count, as_seconds, as_share
+from torchmagic.views.page import Block, Facts, Findings, Page, Text
+
+
+def findings_page(run: Run) -> Page:
+    """Return findings first, then what was watched and what it cost."""
+    blocks: list[Block] = [Text(text=_lead(run), strong=True)]
+    if run.findings:
+        blocks.append(Findings(findings=run.findings))
+    blocks.append(Facts(rows=_facts(run)))
+    blocks.extend(Text(text=_failure(record)) for record in run.of(FailureRecord))
+    blocks.extend(Text(text=record.text) for record in run.of(NoteRecord))
+    return Page(title="Findings", blocks=blocks)
+
+
+def headline(run: Run) -> str:
+    """Return the run's heading: name, how it ended, steps, time, cost, findings."""
+    parts = [run.name or "torchdebug", run.status.value, f"{run.steps} step{'' if run.steps == 1 else 's'}"]
+    if run.status is not Status.RUNNING:
+        parts += [as_seconds(run.clock.seconds), f"cost {as_share(run.overhead)}", verdict(run)]
+    return " · ".join(parts)
+
+
+def _lead(run: Run) -> str:
+    crash = next(iter(run.of(CrashRecord)), None)
+    ended = f"The cell ended with {crash.error} at line {crash.line}: {crash.source}. " if crash else ""
+    if run.status is Status.RUNNING:
+        return f"Running, step {run.steps}: findings are drawn when the cell ends."
+    if run.findings:
+        return ended + verdict(run).capitalize() + "."
+    if not run.steps:
+        return ended + "No optimizer stepped in this cell, so there was little to judge."
+    return ended + f"Nothing found wrong in {run.steps} step{'' if run.steps == 1 else 's'}."
+
+
+def _facts(run: Run) -> list[tuple[str, str]]:
+    rows = [
+        ("model", f"{record.name} ({record.class_name}, {as_count(record.num_trainable)} trainable parameters)")
+        for record in run.of(ModelRecord)
+    ]
+    rows += [
+        ("optimizer", f"{record.name} ({record.class_name}, lr {', '.join(f'{lr:g}' for lr in dict.fromkeys(record.lr))})")
+        for record in run.of(OptimizerRecord)
+    ]
+    rows.append(("steps", str(run.steps)))
+    if run.clock.seconds:
+        rows.append(("time", as_seconds(run.clock.seconds)))
+        rows.append(("cost of watching", f"{as_share(run.overhead)} of that ({as_seconds(run.clock.cost)})"))
+    return rows
+
+
+def _failure(record: FailureRecord) -> str:
+    return f"{record.probe} failed and was off for the rest of the run: {record.error} {record.where}".rstrip()

@@ -1,0 +1,115 @@
+"""This file is how numbers are written for people: four significant digits and a unit that fits."""
+
+import math
+
+_THOUSANDS = ("", "k", "M", "G", "T", "P")
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_GROUPED_FROM = 10_000
+_MINUTE, _HOUR = 60, 3600
+_FINE_SHARE = 0.0995  # from here on no decimal is needed
+_LEAST_SHARE = 0.001  # less is written as "less than that"
+_PLAIN_FROM, _PLAIN_TO = 1e-3, 1e6  # outside, the power of ten says more than a row of zeros
+
+
+def as_number(value: float | None) -> str:
+    """Write a number with at most four significant digits; whole numbers are written whole.
+
+    Args:
+        value: Any number; NaN and the infinities have names, None is an empty string.
+
+    Examples:
+        >>> as_number(0.123456), as_number(1234567), as_number(0.0000123456), as_number(float("-inf"))
+        ('0.1235', '1,234,567', '1.235e-5', '-inf')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value)
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if value == 0:
+        return "0"
+    mantissa, power = f"{value:.3e}".split("e")
+    if not _PLAIN_FROM <= abs(value) < _PLAIN_TO:
+        return f"{_short(mantissa)}e{int(power)}"
+    grouping = "," if abs(value) >= _GROUPED_FROM else ""
+    return _short(f"{value:{grouping}.{max(0, 3 - int(power))}f}")
+
+
+def as_count(value: float) -> str:
+    """Write how many, in thousands, millions and so on.
+
+    Examples:
+        >>> as_count(950), as_count(11_689_512)
+        ('950', '11.69 M')
+    """
+    return _scaled(value, 1000.0, _THOUSANDS)
+
+
+def as_bytes(value: float) -> str:
+    """Write a size given in bytes.
+
+    Examples:
+        >>> as_bytes(512), as_bytes(3 * 2**20)
+        ('512 B', '3 MiB')
+    """
+    return _scaled(value, 1024.0, _BINARY)
+
+
+def as_seconds(value: float) -> str:
+    """Write a duration given in seconds.
+
+    Examples:
+        >>> as_seconds(0.00213), as_seconds(83.2), as_seconds(7384)
+        ('2.13 ms', '1 min 23 s', '2 h 3 min')
+    """
+    if not math.isfinite(value):
+        return as_number(value)
+    if abs(value) >= _HOUR:
+        return f"{int(value // _HOUR)} h {int(value % _HOUR // _MINUTE)} min"
+    if abs(value) >= _MINUTE:
+        return f"{int(value // _MINUTE)} min {int(value % _MINUTE)} s"
+    size, unit = next((pair for pair in _SECONDS if abs(value) >= pair[0]), _SECONDS[-1])
+    return "0 s" if value == 0 else f"{as_number(value / size)} {unit}"
+
+
+def as_share(value: float) -> str:
+    """Write a share of one in percent.
+
+    Examples:
+        >>> as_share(0.1234), as_share(0.0004), as_share(1)
+        ('12 %', '<0.1 %', '100 %')
+    """
+    if not math.isfinite(value):
+        return as_number(value)
+    if 0 < value < _LEAST_SHARE:
+        return "<0.1 %"
+    return f"{100 * value:.{1 if 0 < value < _FINE_SHARE else 0}f} %"
+
+
+def as_amount(value: float, *, unit: str) -> str:
+    """Write an amount in its unit: ``s`` and ``B`` scale, any other unit is put behind the number.
+
+    Examples:
+        >>> as_amount(0.25, unit="s"), as_amount(2048, unit="B"), as_amount(12, unit="calls")
+        ('250 ms', '2 KiB', '12 calls')
+    """
+    if unit == "s":
+        return as_seconds(value)
+    if unit == "B":
+        return as_bytes(value)
+    return f"{as_number(value)} {unit}".rstrip()
+
+
+def _short(digits: str) -> str:
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
+def _scaled(value: float, base: float, units: tuple[str, ...]) -> str:
+    if not math.isfinite(value):
+        return as_number(value)
+    power = 0
+    while abs(value) >= base and power < len(units) - 1:
+        value, power = value / base, power + 1
+    return f"{as_number(value)} {units[power]}".rstrip()

@@ -1,0 +1,76 @@
+"""This file is a finding in words: its place, its evidence, and its fix as a sentence with code to copy."""
+
+import re
+from textwrap import dedent
+
+from torchmagic.records.finding import Finding
+from torchmagic.views.numbers import as_number, as_share
+
+_FENCE = re.compile(r"^\s*```\w*\s*$")
+_QUOTED = re.compile(r"`([^`]+)`")
+
+
+def place(finding: Finding) -> list[tuple[str, str]]:
+    """Name where it is: line, parameter or module, optimizer, step; only what is known.
+
+    Returns:
+        Pairs of words and the code they stand for; only the line has code.
+    """
+    source = (finding.source or "").strip()
+    line = f"line {finding.line}" if finding.line is not None else "source" if source else ""
+    words = [
+        (line, source),
+        (finding.parameter or finding.module or "", ""),
+        (f"optimizer {finding.optimizer}" if finding.optimizer else "", ""),
+        (f"step {finding.step}" if finding.step is not None else "", ""),
+    ]
+    return [pair for pair in words if pair[0]]
+
+
+def evidence(finding: Finding) -> list[tuple[str, str]]:
+    """Return the evidence as names and written values."""
+    return [
+        (name.replace("_", " "), value if isinstance(value, str) else as_number(value))
+        for name, value in finding.evidence.items()
+    ]
+
+
+def standing(finding: Finding) -> str:
+    """Say which rule spoke, how sure it is, and what it follows from."""
+    said = f"rule {finding.rule}, confidence {as_share(finding.confidence)}"
+    return f"{said}, follows from {', '.join(finding.causes)}" if finding.causes else said
+
+
+def remedy(fix: str) -> tuple[str, str]:
+    r"""Split a finding's fix: its first line is the sentence, the lines after it are code.
+
+    Args:
+        fix: The finding's ``fix``; fences around the code are allowed and dropped.
+
+    Returns:
+        The sentence and the code, either of which may be empty.
+
+    Examples:
+        >>> remedy("Clear the gradients first:\noptimizer.zero_grad()")
+        ('Clear the gradients first:', 'optimizer.zero_grad()')
+    """
+    sentence, _, rest = fix.strip().partition("\n")
+    lines = [line for line in rest.splitlines() if not _FENCE.match(line)]
+    return sentence.strip(), dedent("\n".join(lines)).strip("\n")
+
+
+def copyable(fix: str) -> str:
+    """Return what a copy button should copy: the code, else the longest part in backticks, else nothing."""
+    sentence, code = remedy(fix)
+    return code or max(_QUOTED.findall(sentence), key=len, default="")
+
+
+def spans(sentence: str) -> list[tuple[bool, str]]:
+    """Split a sentence at its backticks into (is code, text) parts, so that each skin can mark code its own way.
+
+    Examples:
+        >>> spans("call `step()` last")
+        [(False, 'call '), (True, 'step()'), (False, ' last')]
+    """
+    parts = _QUOTED.split(sentence)
+    return [(index % 2 == 1, part) for index, part in enumerate(parts) if part]

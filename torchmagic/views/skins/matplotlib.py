@@ -1,0 +1,144 @@
+"""This file is the matplotlib skin: plots and histograms as figures and PNG bytes, beside the user's own figures."""
+
+import io
+import math
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from torchmagic.views.numbers import as_count, as_number
+from torchmagic.views.page import Bars, Line, Page, Plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# every colour keeps a contrast of 3:1 or more on white and on a dark notebook
+_GREY = "#808080"
+_COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
+_WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
+_SMALL = 8.0
+_NOT_FINITE = "#d6455d"
+
+
+def as_figure(page: Page) -> "Figure":
+    """Return the plots and histograms of a page as one figure, one below the other.
+
+    The figure belongs to no backend and is not known to ``pyplot``; the user's settings and figures stay as they are.
+
+    Args:
+        page: Any page; blocks that are neither ``Plot`` nor ``Bars`` are left out.
+    """
+    return _figure([block for block in page.blocks if isinstance(block, Plot | Bars)])
+
+
+def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
+    """Return a plot or histogram as PNG bytes with a transparent ground, readable on white and on dark.
+
+    Args:
+        block: What to draw; it may be empty, and values may be NaN or infinite.
+        dpi: Pixels an inch; the picture is 6.4 inches wide.
+    """
+    figure = _figure([block])
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        # a name in a script that the bundled font lacks is drawn as boxes; the alternative text still says it
+        warnings.simplefilter("ignore")
+        figure.savefig(buffer, format="png", dpi=dpi, transparent=True, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _figure(blocks: Sequence[Plot | Bars]) -> "Figure":
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
+    from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
+    from matplotlib.text import Text  # noqa: PLC0415 - loaded when something is drawn
+
+    figure = Figure(figsize=(_WIDTH, _HEIGHT * max(1, len(blocks))), dpi=_DPI, layout="constrained", frameon=False)
+    FigureCanvasAgg(figure)
+    for index, block in enumerate(blocks, start=1):
+        axes = figure.add_subplot(len(blocks), 1, index)
+        _dress(axes)
+        if isinstance(block, Plot):
+            _draw_plot(axes, block)
+        else:
+            _draw_bars(axes, block)
+    for text in (artist for artist in figure.findobj() if isinstance(artist, Text)):
+        text.set_parse_math(False)  # a dollar sign or underscore in a name is no formula
+        text.set_usetex(False)
+        text.set_fontfamily("DejaVu Sans")
+    return figure
+
+
+def _dress(axes: "Axes") -> None:
+    axes.set_facecolor("none")
+    axes.grid(visible=True, axis="y", color=_GREY, alpha=0.25, linewidth=0.6, linestyle="-")
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=_GREY, labelsize=_SMALL, width=0.6, length=3, direction="out", which="both")
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == "bottom")
+        spine.set_color(_GREY)
+        spine.set_linewidth(0.6)
+
+
+def _draw_plot(axes: "Axes", plot: Plot) -> None:
+    finite = [value for line in plot.lines for value in line.values if math.isfinite(value)]
+    if plot.log and any(value > 0 for value in finite):
+        axes.set_yscale("log", nonpositive="mask")
+        axes.yaxis.set_minor_formatter("")
+    else:
+        axes.locator_params(axis="y", nbins=4)
+    for index, line in enumerate(plot.lines):
+        _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
+    axes.set_xlabel(plot.x_label, color=_GREY, fontsize=_SMALL)
+    axes.set_ylabel(plot.y_label, color=_GREY, fontsize=_SMALL)
+    axes.locator_params(axis="x", nbins=6, integer=True)
+    axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
+    axes.yaxis.set_major_formatter(lambda y, _: as_number(float(y)))
+    if not finite:
+        _say(axes, "no finite values" if any(len(line.values) for line in plot.lines) else "no values yet")
+    if plot.lines:
+        columns = min(4, len(plot.lines))
+        above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=1.4)
+        for text in above.get_texts():
+            text.set(color=_GREY, fontsize=_SMALL)
+
+
+def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:
+    values = [value if math.isfinite(value) else math.nan for value in line.values]
+    steps = list(line.steps)[: len(values)]
+    values = values[: len(steps)]
+    alone = sum(not math.isnan(value) for value in values) <= 1
+    marker = "o" if alone else "None"
+    style = "--" if dashed else "-"
+    lost = [math.isnan(value) for value in values]
+    label = f"{line.name}, not finite from {as_number(steps[lost.index(True)])}" if any(lost) else line.name
+    label = f"\u200b{label}" if label.startswith("_") else label  # matplotlib leaves out what begins with "_"
+    axes.plot(steps, values, color=colour, linewidth=1.4, linestyle=style, marker=marker, markersize=4, label=label)
+    if any(lost):
+        _shade(axes, steps, lost)
+
+
+def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:
+    """Shade where values are not finite; a line at the start of each stretch shows also a single one."""
+    starts = [step for i, step in enumerate(steps) if lost[i] and not (i and lost[i - 1])]
+    where = {"transform": axes.get_xaxis_transform(), "color": _NOT_FINITE, "label": "_"}
+    axes.fill_between(steps, 0, 1, where=lost, alpha=0.16, linewidth=0, **where)
+    axes.vlines(starts, 0, 1, alpha=0.5, linewidth=1, **where)
+
+
+def _draw_bars(axes: "Axes", bars: Bars) -> None:
+    axes.locator_params(axis="y", nbins=4, integer=True)
+    axes.yaxis.set_major_formatter(lambda y, _: as_count(float(y)))
+    axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
+    edges = list(bars.edges)
+    if not any(bars.counts) or len(edges) != len(bars.counts) + 1 or not all(map(math.isfinite, edges)):
+        _say(axes, "no values yet")
+        return
+    widths = [right - left for left, right in pairwise(edges)]
+    axes.bar(edges[:-1], bars.counts, width=widths, align="edge", color=_COLOURS[0], alpha=0.85, linewidth=0)
+
+
+def _say(axes: "Axes", words: str) -> None:
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=_GREY, fontsize=_SMALL + 1)
+    axes.set_yticks([])

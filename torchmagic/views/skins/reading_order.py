@@ -1,0 +1,66 @@
+"""This file is the reading order of findings: each root, and folded under it what follows from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torchmagic.records.finding import Finding
+
+CERTAIN = 0.5  # below it a finding is a guess and is shown folded (the contract of ``Finding``)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A finding to be read first, with the findings that follow from it."""
+
+    finding: Finding
+    consequences: tuple[Finding, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether nothing here is certain enough to be shown open."""
+        return all(one.confidence < CERTAIN for one in (self.finding, *self.consequences))
+
+
+def reading_order(findings: Sequence[Finding]) -> list[Root]:
+    """Group findings under their causes without changing their order.
+
+    A finding goes under the first finding whose rule its ``causes`` lead to. It stays a root when no cause is among
+    the findings, when the causes run in a circle, and when a certain finding would be hidden under a doubtful one.
+
+    Args:
+        findings: Findings of one run, those to be read first in front.
+
+    Returns:
+        The roots: certain ones first, doubtful ones (confidence below 0.5) last.
+    """
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        first.setdefault(finding.rule, finding)
+    under: dict[int, list[Finding]] = {}
+    roots: list[Finding] = []
+    for finding in findings:
+        root = _root_of(finding, first)
+        if root is finding:
+            roots.append(finding)
+        else:
+            under.setdefault(id(root), []).append(finding)
+    ordered = [Root(finding=root, consequences=tuple(under.get(id(root), ()))) for root in roots]
+    return sorted(ordered, key=lambda root: root.doubtful)
+
+
+def _root_of(finding: Finding, first: dict[str, Finding]) -> Finding:
+    seen, here = {finding.rule}, finding
+    while True:
+        cause = next((first[rule] for rule in here.causes if _explains(first.get(rule), finding)), None)
+        if cause is None:
+            return here
+        if cause.rule in seen:  # a circle has no root: each of its findings stands for itself
+            return finding
+        seen.add(cause.rule)
+        here = cause
+
+
+def _explains(cause: Finding | None, finding: Finding) -> bool:
+    if cause is None or cause is finding:
+        return False
+    return cause.confidence >= CERTAIN or finding.confidence < CERTAIN

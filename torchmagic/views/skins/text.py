@@ -1,0 +1,134 @@
+"""This file is the text skin: pages for terminals, log files, nbconvert and readers that have no eyes for colour."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import indent, wrap
+
+from torchmagic.records.finding import Finding
+from torchmagic.views.numbers import as_amount, as_share
+from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Page, Plot, Shares, Table, Text
+from torchmagic.views.skins.finding_words import evidence, place, remedy, standing
+from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
+from torchmagic.views.skins.reading_order import Root, reading_order
+from torchmagic.views.skins.text_table import printable, text_table
+
+NUM_ROWS = 20
+_SPARK, _TRACK = 32, 24
+
+
+def as_text(pages: Page | Sequence[Page], *, title: str = "", width: int = 100, num_rows: int = NUM_ROWS) -> str:
+    """Return pages as plain text, without trailing spaces and without escape codes.
+
+    Args:
+        pages: One page, or pages in order; folded pages are told by their title alone.
+        title: Heading above them; empty for none.
+        width: Most characters a line of ours takes; code keeps its own lines.
+        num_rows: Most rows of a table to show; marked rows are kept first.
+    """
+    listed = [pages] if isinstance(pages, Page) else list(pages)
+    parts = [_underlined(title, "═", width)] if title else []
+    parts += [_page(page, width, num_rows) for page in listed]
+    lines = "\n\n".join(part for part in parts if part).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _underlined(title: str, rule: str, width: int) -> str:
+    shown = printable(title)
+    return f"{shown}\n{rule * min(len(shown), width)}"
+
+
+def _page(page: Page, width: int, num_rows: int) -> str:
+    if page.folded:
+        return f"▸ {printable(page.title)}"
+    head = [_underlined(page.title, "─", width)] if page.title else []
+    return "\n".join([*head, "\n\n".join(filter(None, (_block(block, width, num_rows) for block in page.blocks)))])
+
+
+def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - one answer a kind of block
+    match block:
+        case Text():
+            return "\n".join(wrap(printable(block.text), width))
+        case Code():
+            return indent(printable(block.text, keep="\n\t"), "    ")
+        case Facts():
+            return _pairs([(name, value) for name, value in block.rows], width)
+        case Table():
+            return text_table(block, width=width, num_rows=num_rows)
+        case Plot():
+            return "\n".join(_plot(block))
+        case Bars():
+            drawn = sparkline([float(count) for count in block.counts], width=_SPARK)
+            return f"{printable(block.title)}\n  {drawn}  {bars_sentence(block)}".rstrip()
+        case Shares():
+            return "\n".join(_shares(block))
+        case Findings():
+            return "\n\n".join(_root(root, width) for root in reading_order(block.findings)) or "No findings."
+
+
+def _pairs(rows: Sequence[tuple[str, str]], width: int, *, lead: str = "") -> str:
+    """Write names in a column and their values, wrapped, in another."""
+    names = [printable(name) for name, _ in rows]
+    column = max(map(len, names), default=0) + 2
+    told = []
+    for name, (_, value) in zip(names, rows, strict=True):
+        start = f"{lead}{name:<{column}}"
+        hang = " " * len(start)
+        text = printable(value)
+        told += wrap(text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=hang) or [start]
+    return "\n".join(told)
+
+
+def _plot(plot: Plot) -> Iterator[str]:
+    yield printable(plot.title) + (" (log scale)" if plot.log else "")
+    names = [printable(line.name) for line in plot.lines]
+    column = max(map(len, names), default=0)
+    for name, line in zip(names, plot.lines, strict=True):
+        drawn = sparkline(line.values, width=_SPARK, log=plot.log)
+        yield f"  {name:<{column}}  {drawn:<{_SPARK}}  {line_sentence(line, x_label=plot.x_label)}"
+    if not plot.lines:
+        yield "  no values"
+
+
+def _shares(block: Shares) -> Iterator[str]:
+    yield printable(block.title)
+    total = sum(amount for _, amount in block.parts)
+    names = [printable(name) for name, _ in block.parts]
+    column = max(map(len, names), default=0)
+    amounts = [as_amount(amount, unit=block.unit) for _, amount in block.parts]
+    right = max(map(len, amounts), default=0)
+    for name, written, (_, amount) in zip(names, amounts, block.parts, strict=True):
+        share = amount / total if total else 0.0
+        bar = "█" * round(share * _TRACK)
+        yield f"  {name:<{column}}  {written:>{right}}  {as_share(share):>6}  {bar}"
+
+
+def _root(root: Root, width: int) -> str:
+    if root.doubtful:
+        told = [_headline(root.finding, f"{root.finding.severity.value.upper()}?", width)]
+        told.append(f"  uncertain: {standing(root.finding)}")
+    else:
+        told = [_headline(root.finding, root.finding.severity.value.upper(), width), *_body(root.finding, width)]
+    for finding in root.consequences:
+        told.append(_headline(finding, f"└ then {finding.severity.value.upper()}", width, lead="  "))
+    return "\n".join(told)
+
+
+def _headline(finding: Finding, badge: str, width: int, *, lead: str = "") -> str:
+    hang = lead + " " * (len(badge) + 2)
+    return (
+        "\n".join(wrap(printable(finding.title), width, initial_indent=f"{lead}{badge}  ", subsequent_indent=hang))
+        or f"{lead}{badge}"
+    )
+
+
+def _body(finding: Finding, width: int) -> Iterator[str]:
+    fix, code = remedy(finding.fix)
+    where = " · ".join(f"{words}: {code}" if code else words for words, code in place(finding))
+    told = [
+        ("where", where),
+        ("evidence", " · ".join(f"{name} {value}" for name, value in evidence(finding))),
+        ("why", finding.why),
+        ("fix", fix),
+    ]
+    yield _pairs([(f"{name:<8}", text) for name, text in told if text], width, lead="  ")
+    if code:
+        yield indent(printable(code, keep="\n\t"), " " * 12)

@@ -1,0 +1,129 @@
+"""This file is the wire skin: a page as plain values that JSON can hold, for the panel's script."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from torchmagic.records.finding import Finding
+from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Line, Page, Plot, Shares, Table, Text
+from torchmagic.views.skins.finding_words import copyable, remedy
+from torchmagic.views.skins.reading_order import reading_order
+
+NUM_POINTS = 400  # more than a panel has pixels for; a line of 10,000 steps would cost 200 KB at each refresh
+
+
+def as_wire(page: Page) -> dict[str, Any]:
+    """Return a page as dicts, lists, strings and finite numbers.
+
+    NaN and the infinities become the strings ``nan``, ``inf`` and ``-inf``. Findings arrive in reading order, with
+    their consequences inside. Lines keep about ``NUM_POINTS`` points.
+
+    Args:
+        page: Any page.
+
+    Returns:
+        ``{"title", "folded", "blocks"}``; each block has a ``kind``: ``text``, ``code``, ``facts``, ``table``,
+        ``plot``, ``bars``, ``shares`` or ``findings``.
+    """
+    return {"title": page.title, "folded": page.folded, "blocks": [_block(block) for block in page.blocks]}
+
+
+def thinned(line: Line, *, num_points: int = NUM_POINTS) -> Line:
+    """Return a line with fewer points: the first, the last, and each stretch's least, greatest and first not finite.
+
+    Args:
+        line: The line, of any length.
+        num_points: About how many points to keep.
+    """
+    length = min(len(line.steps), len(line.values))
+    if length <= num_points:
+        return line
+    num_buckets = max(1, num_points // 2)
+    edges = [round(i * length / num_buckets) for i in range(num_buckets + 1)]
+    kept = {0, length - 1}
+    for start, end in pairwise(edges):
+        kept.update(_extremes(line.values, start, end))
+    order = sorted(kept)
+    return Line(name=line.name, steps=[line.steps[i] for i in order], values=[line.values[i] for i in order])
+
+
+def _extremes(values: Sequence[float], start: int, end: int) -> set[int]:
+    finite = [i for i in range(start, end) if math.isfinite(values[i])]
+    kept = {min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)} if finite else set()
+    if len(finite) < end - start:
+        kept.add(next(i for i in range(start, end) if not math.isfinite(values[i])))
+    return kept
+
+
+def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind of block
+    match block:
+        case Text():
+            return {"kind": "text", "text": block.text, "strong": block.strong}
+        case Code():
+            return {"kind": "code", "text": block.text}
+        case Facts():
+            return {"kind": "facts", "rows": [[name, value] for name, value in block.rows]}
+        case Table():
+            rows = [[_plain(cell) for cell in row] for row in block.rows]
+            return {"kind": "table", "columns": list(block.columns), "rows": rows, "marked": sorted(block.marked)}
+        case Plot():
+            return _plot(block)
+        case Bars():
+            edges = [_plain(edge) for edge in block.edges]
+            return {"kind": "bars", "title": block.title, "edges": edges, "counts": [int(n) for n in block.counts]}
+        case Shares():
+            parts = [[name, _plain(amount)] for name, amount in block.parts]
+            return {"kind": "shares", "title": block.title, "unit": block.unit, "parts": parts}
+        case Findings():
+            return _findings(block)
+
+
+def _plot(plot: Plot) -> dict[str, Any]:
+    lines = [
+        {"name": line.name, "steps": [_plain(x) for x in line.steps], "values": [_plain(y) for y in line.values]}
+        for line in map(thinned, plot.lines)
+    ]
+    labels = {"title": plot.title, "x_label": plot.x_label, "y_label": plot.y_label}
+    return {"kind": "plot", **labels, "log": plot.log, "lines": lines}
+
+
+def _findings(block: Findings) -> dict[str, Any]:
+    roots = [
+        {**_finding(root.finding), "doubtful": root.doubtful, "consequences": [_finding(c) for c in root.consequences]}
+        for root in reading_order(block.findings)
+    ]
+    return {"kind": "findings", "findings": roots}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    fix, code = remedy(finding.fix)
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "confidence": _plain(finding.confidence),
+        "title": finding.title,
+        "module": finding.module,
+        "parameter": finding.parameter,
+        "optimizer": finding.optimizer,
+        "line": finding.line,
+        "source": finding.source,
+        "step": finding.step,
+        "evidence": [[name, _plain(value)] for name, value in finding.evidence.items()],
+        "why": finding.why,
+        "fix": fix,
+        "code": code,
+        "copy": copyable(finding.fix),
+        "causes": list(finding.causes),
+    }
+
+
+def _plain(value: object) -> str | int | float | bool | None:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) or hasattr(value, "__float__"):
+        number = float(value)  # also numpy's scalars, which JSON does not know
+        if math.isfinite(number):
+            return number
+        return "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
+    return str(value)
