@@ -6,10 +6,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torchmagic.debuggers.loading import load as load
     from torchmagic.debuggers.settings import Settings as Settings
     from torchmagic.debuggers.tensorinfo import tensorinfo as tensorinfo
     from torchmagic.debuggers.watching import watch as watch
-    from torchmagic.debuggers.loading import load as load
     from torchmagic.jupyter.extension import load_ipython_extension as load_ipython_extension
     from torchmagic.jupyter.extension import unload_ipython_extension as unload_ipython_extension
     from torchmagic.probes.nonfinite import NonFiniteError as NonFiniteError

@@ -1,16 +1,16 @@
-"""This file is the browser tests' ground: one JupyterLab and one Chromium for all, a fresh page for each."""
+"""This file is the browser tests' ground: one JupyterLab and one Chromium for all, a page for each file of tests."""
 
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from lab import Lab
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-_failed = pytest.StashKey()
 
 
 def pytest_collection_modifyitems(items):
@@ -22,16 +22,17 @@ def pytest_collection_modifyitems(items):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if call.when == "call":
-        item.stash[_failed] = report.failed
+    lab, page = (item.funcargs.get(name) for name in ("lab", "page"))
+    if report.when == "call" and report.failed and page is not None:
+        picture = lab.home / f"{item.name}.png"
+        page.screenshot(path=picture)
+        report.sections.append(("Browser", f"screenshot: {picture}\n{lab.log()[-2000:]}"))
     return report
 
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: pip install torchmagic[dev]")
-    from lab import Lab
-
     server = Lab(tmp_path_factory.mktemp("lab"), paths=[REPOSITORY, HERE])
     server.start()
     yield server
@@ -50,25 +51,24 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def page(chromium, lab, request, tmp_path):
+@pytest.fixture(scope="module")
+def page(chromium, lab):
     context = chromium.new_context(viewport={"width": 1200, "height": 1000}, device_scale_factor=1)
     context.set_default_timeout(30_000)
-    page = context.new_page()
-    yield page
-    if request.node.stash.get(_failed, False):
-        picture = tmp_path / "failed.png"
-        page.screenshot(path=picture)
-        print(f"screenshot: {picture}\n{lab.log()[-2000:]}")  # noqa: T201 - pytest shows it with the failure
+    yield context.new_page()
     context.close()
     lab.end_kernels()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def notebook(page, lab):
-    from lab_notebook import LabNotebook
+    from lab_notebook import LabNotebook  # noqa: PLC0415 - needs playwright, without which these tests are skipped
 
-    return lambda cells, **options: LabNotebook(page, lab, cells, **options)
+    def open_notebook(cells, **options):
+        lab.end_kernels()
+        return LabNotebook(page, lab, cells, **options)
+
+    return open_notebook
 
 
 @pytest.fixture(scope="session")

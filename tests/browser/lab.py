@@ -10,7 +10,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 _KERNEL = {
     "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
@@ -26,7 +25,7 @@ class Lab:
     def __init__(self, home, *, paths=()):
         self.notebooks = home / "notebooks"
         self.token = secrets.token_hex(8)
-        self._home = home
+        self.home = home
         self._log = home / "server.log"
         self._server = None
         self.notebooks.mkdir(parents=True)
@@ -45,7 +44,7 @@ class Lab:
 
     def configure(self, package, plugin, settings):
         """Write the user settings of one of Lab's plugins; they hold from the next page load on."""
-        self._write(self._home / "settings" / "@jupyterlab" / package / f"{plugin}.jupyterlab-settings", settings)
+        self._write(self.home / "settings" / "@jupyterlab" / package / f"{plugin}.jupyterlab-settings", settings)
 
     def start(self):
         self.port = _free_port()

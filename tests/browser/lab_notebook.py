@@ -40,6 +40,11 @@ class LabNotebook:
     def output(self, index):
         return self.cell(index).locator(".jp-Cell-outputArea")
 
+    def clear(self):
+        """Clear all outputs and prompts, so that waiting for a cell does not meet its last run."""
+        self.page.click('.lm-MenuBar-itemLabel:text-is("Edit")')
+        self.page.click('.lm-Menu-itemLabel:text-is("Clear Outputs of All Cells")')
+
     def run(self, index):
         """Start a cell; see ``wait``."""
         self.cell(index).locator(".cm-content").click()

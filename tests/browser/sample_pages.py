@@ -130,7 +130,13 @@ def parameters(num_steps):
 def memory_and_time():
     time = Shares(
         title="Where a step's time goes",
-        parts=[("data", 0.0412), ("forward", 0.0218), ("backward", 0.0381), ("optimizer", 0.0051), ("torchmagic", 0.0011)],
+        parts=[
+            ("data", 0.0412),
+            ("forward", 0.0218),
+            ("backward", 0.0381),
+            ("optimizer", 0.0051),
+            ("torchmagic", 0.0011),
+        ],
     )
     memory = Shares(
         title="What memory holds",

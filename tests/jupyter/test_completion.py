@@ -44,7 +44,6 @@ def test_a_shell_completes_the_line(shell, text, expected):
     cell = f"{text}\nx = 1"
     with provisionalcompleter():
         found = {
-            text[: each.start] + each.text + text[each.end :]
-            for each in shell.Completer.completions(cell, len(text))
+            text[: each.start] + each.text + text[each.end :] for each in shell.Completer.completions(cell, len(text))
         }
     assert found == {expected}

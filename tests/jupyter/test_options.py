@@ -53,14 +53,17 @@ def test_what_is_typed_outweighs_the_mode_and_the_mode_the_defaults():
     [
         ("--levl basic", "%%torchdebug: there is no option '--levl'; did you mean --level?"),
         ("--zzz", "%%torchdebug: there is no option '--zzz'; %%torchdebug --help lists all"),
-        ("--only losess", f"%%torchdebug: --only wants some of {', '.join(PROBES)}, got 'losess'; did you mean 'losses'?"),
+        (
+            "--only losess",
+            f"%%torchdebug: --only wants some of {', '.join(PROBES)}, got 'losess'; did you mean 'losses'?",
+        ),
         ("--every many", "%%torchdebug: --every wants a whole number, got 'many'"),
         ("--every 0", "%%torchdebug: every must be a whole number from 1 on, got 0"),
         ("--budget much", "%%torchdebug: --budget wants a number of percent, got 'much'"),
         ("--name", "%%torchdebug: --name wants LABEL, got nothing"),
         ("--name --save", "%%torchdebug: --name wants LABEL, got '--save'"),
         ("--save=yes", "%%torchdebug: --save takes no value, got 'yes'"),
-        ("--name 'open", "%%torchdebug: no closing quotation in \"'open\""),
+        ("--name 'open", '%%torchdebug: no closing quotation in "\'open"'),
     ],
 )
 def test_a_wrong_option_is_one_line(line, message):

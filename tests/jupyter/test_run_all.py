@@ -10,11 +10,6 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
 pytestmark = pytest.mark.kernel
-FINDING = """
-from torchmagic.records.finding import Finding, Severity
-import torchmagic
-torchmagic.session.last.findings = (Finding(rule='made-up', severity=Severity({severity!r}), confidence=1, title='t'),)
-"""
 
 
 @pytest.fixture
@@ -53,4 +48,15 @@ def test_a_wrong_option_stops_the_notebook_with_one_line(run_all):
     assert error.ename == "UsageError"
     text = "".join(output.text for output in failed)
     assert re.fullmatch(r"UsageError: %%torchdebug: there is no option '--levl'; did you mean --level\?\n", text)
+    assert after == []
+
+
+def test_findings_stop_the_notebook_where_that_was_asked_for(run_all):
+    error, (_, failed, after) = run_all(
+        "import torch\nnet = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)",
+        "%%torchdebug --fail-on error\nfor _ in range(6):\n"
+        "    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()",
+    )
+    assert error.ename == "FindingsError"
+    assert [output.output_type for output in failed] == ["display_data", "display_data", "error"]
     assert after == []

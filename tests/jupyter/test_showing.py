@@ -27,7 +27,7 @@ class FakePanel:
     def __init__(self, clock, cost=0.0):
         self.clock, self.cost, self.updates = clock, cost, 0
 
-    def update(self, status, pages):
+    def update(self, *_state):
         self.updates += 1
         self.clock.now += self.cost
 
@@ -74,7 +74,7 @@ def test_stop_interrupts_the_main_thread_from_a_training_thread(live, monkeypatc
 
 
 def test_a_failing_refresh_is_told_once_and_disturbs_nothing(live, capsys):
-    def fail(status, pages):
+    def fail(*state):
         raise OSError("no comm today")
 
     live._panel.update = fail

@@ -4,7 +4,9 @@ import pytest
 
 pytestmark = pytest.mark.kernel
 MODEL = "import torch\nnet = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)"
-TRAIN = "for _ in range(3):\n    optimizer.zero_grad()\n    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()"
+TRAIN = (
+    "for _ in range(3):\n    optimizer.zero_grad()\n    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()"
+)
 RUNS = "import torchmagic; [(run.steps, run.status.value) for run in torchmagic.session.runs]"
 
 
@@ -62,7 +64,7 @@ def test_on_watches_cells_that_run_a_model_until_off(kernel):
 def test_a_header_outweighs_on(kernel):
     kernel.run("%torchdebug on --name auto --panel text")
     try:
-        kernel.run(f"%%torchdebug --name mine --panel none\n{TRAIN}")
+        assert kernel.run(f"%%torchdebug --name mine --panel none\n{TRAIN}").kinds == []
         assert kernel.run("[run.name for run in torchmagic.session.runs]").value == "['mine']"
     finally:
         kernel.run("%torchdebug off")
@@ -85,7 +87,11 @@ def test_cells_without_a_model_leave_nothing_in_the_store(kernel):
 
 
 def test_a_wrong_on_or_off_is_one_line(kernel):
-    for line, wanted in (("on --lvl x", "did you mean --level?"), ("on now", "takes only options"), ("off x", "no opt")):
+    for line, wanted in (
+        ("on --lvl x", "did you mean --level?"),
+        ("on now", "takes only options"),
+        ("off x", "no opt"),
+    ):
         reply = kernel.run(f"%torchdebug {line}")
         assert reply.status == "error"
         assert wanted in reply.stream("stderr")
@@ -112,7 +118,7 @@ def test_a_program_may_call_the_cell_form(kernel):
 def test_findings_fail_the_cell_where_that_was_asked_for(kernel):
     bad = "for _ in range(6):\n    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()\n'value'"
     ok = kernel.run(f"%%torchdebug --panel text\n{bad}")
-    assert (ok.status, "missing-zero-grad" in ok.stream()) == ("ok", True)
+    assert (ok.status, "gradients that are never reset" in ok.stream()) == ("ok", True)
     failed = kernel.run(f"%%torchdebug --panel text --fail-on error\n{bad}")
     assert (failed.status, failed.content["ename"]) == ("error", "FindingsError")
     assert failed.kinds == ["execute_result", "stdout", "error"]
@@ -123,7 +129,9 @@ def test_findings_fail_the_cell_where_that_was_asked_for(kernel):
 
 
 def test_an_error_of_the_cell_is_not_replaced_by_findings(kernel):
-    bad = "for _ in range(6):\n    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()\nraise ValueError('mine')"
+    bad = (
+        "for _ in range(6):\n    net(torch.ones(4, 2)).sum().backward()\n    optimizer.step()\nraise ValueError('mine')"
+    )
     reply = kernel.run(f"%%torchdebug --panel none --fail-on error\n{bad}")
     assert (reply.content["ename"], len(reply.errors)) == ("ValueError", 1)
 
@@ -151,3 +159,25 @@ def test_a_store_that_cannot_be_used_is_one_line_once_and_nothing_is_lost(kernel
         assert kernel.run(RUNS).value == "[(3, 'ok'), (3, 'ok')]"
     finally:
         kernel.run("torchmagic.session.close()\n!rm -rf .torchmagic kept")
+
+
+def test_stop_on_the_panel_ends_the_cell_as_an_interrupt(kernel):
+    press = (
+        "from ipywidgets.widgets.widget import _instances\n[p for p in _instances.values() if hasattr(p, 'pages')][-1]"
+    )
+    loop = TRAIN.replace("3", "10**6") + "\n    if _ == 4:\n        panel.stop_requested = True"
+    reply = kernel.run(f"%%torchdebug\n{press.replace('[p for', 'panel = [p for')}\n{loop}")
+    assert reply.content["ename"] == "KeyboardInterrupt"
+    assert "optimizer.step()" in reply.traceback
+    assert "torchmagic/" not in reply.traceback
+    assert reply.kinds == ["panel", "error", "static"]
+    assert kernel.run(RUNS).value == "[(6, 'interrupted')]"
+
+
+@pytest.mark.parametrize(
+    "cell", ["%%torchdebug\n%%torchdebug --every 2\nx = 1", "%%timeit -n2 -r3\n%%torchdebug\nx = 1"]
+)
+def test_a_header_met_twice_opens_one_run(kernel, cell):
+    reply = kernel.run(cell)
+    assert (reply.status, reply.kinds.count("static")) == ("ok", 1)
+    assert kernel.run("import torchmagic; len(torchmagic.session.runs)").value == "1"

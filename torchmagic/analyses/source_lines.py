@@ -11,21 +11,22 @@ def lines_calling(source: str, names: tuple[str, ...]) -> list[int]:
     operators = tuple(_OPERATORS[name] for name in names if name in _OPERATORS)
     lines = set()
     for node in _walk(source):
-        if isinstance(node, ast.Call) and _last_name(node.func) in names:
-            lines.add(node.lineno)
-        elif isinstance(node, ast.BinOp) and operators and isinstance(node.op, operators):
+        calls = isinstance(node, ast.Call) and _last_name(node.func) in names
+        divides = isinstance(node, ast.BinOp) and isinstance(node.op, operators)
+        if isinstance(node, ast.expr) and (calls or divides):
             lines.add(node.lineno)
     return sorted(lines)
 
 
 def lines_assigning(source: str, attribute: str) -> list[int]:
-    """Return the 1-based lines that assign to an attribute or item of this name, as ``net.fc = …``."""
+    """Return the 1-based lines that assign to an attribute or item of this name, as ``net.fc = …``.
+
+    ``self.fc = …`` is left out: there a class makes the attribute, and nobody replaces it.
+    """
     lines = set()
     for node in _walk(source):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []  # noqa: E501 - one expression
-        for target in targets:
-            if _last_name(target) == attribute and not isinstance(target, ast.Name):
-                lines.add(node.lineno)
+        if isinstance(node, ast.Assign) and any(_assigns(target, attribute) for target in node.targets):
+            lines.add(node.lineno)
     return sorted(lines)
 
 
@@ -49,6 +50,14 @@ def _python_only(source: str) -> Iterator[str]:
         bare = line.lstrip()
         indent = line[: len(line) - len(bare)]
         yield f"{indent}pass" if bare.startswith(("%", "!", "?")) or bare.endswith("?") else line
+
+
+def _assigns(target: ast.expr, attribute: str) -> bool:
+    return _last_name(target) == attribute and not isinstance(target, ast.Name)
+
+
+def _is_own(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
 
 
 def _last_name(node: ast.AST) -> str | None:

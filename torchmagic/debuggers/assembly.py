@@ -44,7 +44,7 @@ def probes_for(
         Modes(cast, taps),
         Clearing(cast) if settings.watches("gradients") else None,
         gradients,
-        _nonfinite(settings, cast, taps, pacer, gradients),
+        _nonfinite(settings, cast, taps, gradients),
         Ownership(cast) if settings.watches("gradients") else None,
         Weights(cast, pacer) if settings.watches("weights") else None,
         Activations(cast, taps, pacer) if settings.watches("activations") else None,
@@ -53,10 +53,8 @@ def probes_for(
     return tuple(probe for probe in chosen if probe is not None)
 
 
-def _nonfinite(
-    settings: Settings, cast: Cast, taps: Taps, pacer: Pacer, gradients: Gradients | None
-) -> Nonfinite | None:
+def _nonfinite(settings: Settings, cast: Cast, taps: Taps, gradients: Gradients | None) -> Nonfinite | None:
     if settings.anomaly is Anomaly.OFF or not settings.watches("anomaly"):
         return None
     raises, warns = settings.anomaly is Anomaly.RAISE, settings.anomaly is Anomaly.WARN
-    return Nonfinite(cast, taps, pacer, gradients, raises=raises, warns=warns)
+    return Nonfinite(cast, taps, gradients, raises=raises, warns=warns)

@@ -5,7 +5,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -60,14 +60,22 @@ class Watch:
         began = time.perf_counter_ns()
         self._session.add(self.run)
         self._recorder.add(_environment())
-        for probe in self._probes:
-            probe.attach(self._taps, self._recorder)
+        for probe in tuple(self._probes):
+            self._guarded(probe, probe.attach, self._taps, self._recorder)
         self._taps.on("step_end", self._close_step)
-        self._taps.open()
         self._open = True
+        try:
+            self._taps.open()
+        except BaseException:
+            self._taps.close()
+            raise
         self._write()
         self._recorder.spend(time.perf_counter_ns() - began)
         return self.run
+
+    def book(self, nanoseconds: int) -> None:
+        """Count time that was spent for the run elsewhere, such as on opening a panel, as torchmagic's."""
+        self._recorder.spend(nanoseconds)
 
     def stop(self, error: BaseException | None = None) -> Run:
         """Close the run: torch is left as it was found, findings are drawn; safe to call twice."""
@@ -86,7 +94,7 @@ class Watch:
         self._write(final=True)
         return self.run
 
-    def _close_step(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+    def _close_step(self, *_: object) -> None:
         for probe in tuple(self._probes):
             self._guarded(probe, probe.flush, self.run.steps)
         self._recorder.count_step()
@@ -111,19 +119,17 @@ class Watch:
         name = type(owner).__name__
         self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
         if owner in self._probes:
-            self._probes.remove(owner)  # type: ignore[arg-type] # it is in the list
+            self._probes.remove(owner)
             self._taps.drop(owner)
-            self._guarded_detach(owner)  # type: ignore[arg-type] # it is a probe
+            self._guarded_detach(owner)
         elif owner is self:
             self._on_step = None
         self._taps.warn(f"torchmagic: {name} failed and is off for this run ({type(error).__name__}: {error})")
 
     @staticmethod
     def _guarded_detach(probe: Probe) -> None:
-        try:
+        with suppress(Exception):  # it has failed already, and that is recorded
             probe.detach()
-        except Exception:  # noqa: BLE001, S110 - it has failed already, and that is recorded
-            pass
 
     def _rule_failed(self, rule: str, error: Exception) -> None:
         self._recorder.add(FailureRecord(probe=f"rule {rule}", error=f"{type(error).__name__}: {error}", where=""))
@@ -173,7 +179,7 @@ def _crash(error: BaseException) -> CrashRecord:
 
 
 def _environment() -> EnvironmentRecord:
-    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"
+    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call] # torch
     return EnvironmentRecord(
         torch=torch.__version__,
         python=platform.python_version(),

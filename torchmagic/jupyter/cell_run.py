@@ -1,12 +1,13 @@
 """This file is the run of a cell: opened, closed and shown, with a wall around each, so that the cell never suffers."""
 
+import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.jupyter.showing import Showing
+from torchmagic.jupyter.waiting_room import WaitingRoom
 from torchmagic.jupyter.wall import tell, tell_once, wall
 from torchmagic.records.finding import Finding
 from torchmagic.records.model import ModelRecord
@@ -45,6 +46,7 @@ class CellRun:
         self._showing = showing
         self._source = source
         self._watch: Watch | None = None
+        self._session = WaitingRoom(session) if automatic else session
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -56,13 +58,19 @@ class CellRun:
         with wall("watch this cell"):
             from torchmagic.debuggers.watching import Watch  # noqa: PLC0415 - torch waits for the first run
 
-            # What nobody asked for reaches the store only once a model is trained in it.
-            settings = replace(self.settings, save=False) if self.automatic else self.settings
-            self._watch = Watch(settings, namespace=self._namespace, source=self._source, on_step=self._step)
+            self._watch = Watch(
+                self.settings,
+                namespace=self._namespace,
+                source=self._source,
+                on_step=self._step,
+                session=self._session,
+            )
             self.run = self._watch.start()
-        if self.run is not None and not self.automatic:
+        if self._watch is not None and self.run is not None and not self.automatic:
             with wall("show the panel"):
+                began = time.perf_counter_ns()
                 self._showing.begin(self.run)
+                self._watch.book(time.perf_counter_ns() - began)
 
     @property
     def is_open(self) -> bool:
@@ -74,27 +82,24 @@ class CellRun:
         watch, self._watch = self._watch, None
         if watch is not None:
             with wall("close the run"):
+                if self.run is not None and self.run.of(ModelRecord):
+                    self._admit(self.run)
                 watch.stop(error)
 
-    def forget(self) -> None:
-        """Take the run out of the session."""
-        if self.run in session.runs:
-            session.runs.remove(self.run)
-
     def _step(self, run: Run) -> None:
-        if self.automatic and self._watch is not None:
-            self._watch.settings = self.settings
+        self._admit(run)
         self._showing.step(run)
+
+    def _admit(self, run: Run) -> None:
+        if isinstance(self._session, WaitingRoom):
+            self._session.admit(run)
 
     def show(self) -> None:
         """Show the result, and write the report that was asked for."""
         if self.run is None:
             return
-        if self.automatic and not (self.run.steps or self.run.of(ModelRecord)):
-            self.forget()
+        if self.automatic and not self.run.of(ModelRecord):
             return
-        if self.automatic and self.settings.save and not self.run.steps:
-            session.write(self.run, final=True)
         with wall("show the result"):
             self._showing.end(self.run)
         if self.settings.report:
@@ -103,8 +108,8 @@ class CellRun:
             tell_once(warning)
 
     def _write_report(self, run: Run, path: Path) -> None:
-        try:
-            with wall("draw the report"):
+        with wall("draw the report"):
+            try:
                 run.report(path)
-        except OSError as error:
-            tell(f"the report could not be written to {path}: {error.strerror or error}")
+            except OSError as error:
+                tell(f"the report could not be written to {path}: {error.strerror or error}")

@@ -3,12 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torchmagic.jupyter.cell_run import CellRun
 from torchmagic.jupyter.header import quote_as_typed, rewrite
 from torchmagic.jupyter.tracebacks import show_users_tracebacks
-from torchmagic.jupyter.verdict import fail_cell, verdict
+
+if TYPE_CHECKING:
+    from torchmagic.jupyter.cell_run import CellRun
 
 _EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
@@ -28,7 +29,7 @@ class Cell:
         self.error: BaseException | None = None
         self._restore: Callable[[], None] | None = None
 
-    def watch(self, run: CellRun) -> None:
+    def watch(self, run: "CellRun") -> None:
         """Open a run that ends with this cell."""
         if self._restore is None:
             self._restore = show_users_tracebacks(self.shell, self._remember)
@@ -36,13 +37,12 @@ class Cell:
         run.open()
 
     def drop(self) -> None:
-        """Close every run of this cell and forget it."""
+        """Close every run of this cell and show none."""
         for run in self.runs:
             run.close(None)
-            run.forget()
         self.runs.clear()
 
-    def end(self, error: BaseException | None) -> list[CellRun]:
+    def end(self, error: BaseException | None) -> "list[CellRun]":
         """Close and show every run of this cell; return them."""
         runs = self.runs[::-1]
         self.runs = []
@@ -72,8 +72,8 @@ class Cells:
     def __init__(
         self,
         shell: Any,
-        make_run: Callable[[str, Any], CellRun],
-        make_automatic_run: Callable[[Any], CellRun | None],
+        make_run: Callable[[str, Any], "CellRun"],
+        make_automatic_run: Callable[[Any], "CellRun | None"],
     ) -> None:
         self.shell = shell
         self._make_run = make_run
@@ -148,12 +148,15 @@ class Cells:
         if isinstance(error, asyncio.CancelledError):
             error = KeyboardInterrupt()
         runs = cell.end(error)
-        failure = verdict(runs)
-        if failure is not None and result is not None and error is None:
-            fail_cell(self.shell, result, failure)
+        if runs and error is None:
+            from torchmagic.jupyter.verdict import fail_cell, verdict  # noqa: PLC0415 - what runs need loads with them
+
+            failure = verdict(runs)
+            if failure is not None:
+                fail_cell(self.shell, result, failure)
 
     @property
-    def _open_runs(self) -> list[CellRun]:
+    def _open_runs(self) -> "list[CellRun]":
         return [run for cell in self._stack for run in cell.runs if run.is_open]
 
     @property

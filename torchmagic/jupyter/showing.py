@@ -14,6 +14,7 @@ from torchmagic.jupyter.panel.tabs import tab_pages
 from torchmagic.jupyter.wall import wall
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
+from torchmagic.views.findings import headline
 from torchmagic.views.skins.text import as_text
 
 if TYPE_CHECKING:
@@ -70,8 +71,10 @@ class Showing:
         if now < self._next:
             return
         with wall("refresh the panel"):
-            self.begin(run)
-            self._update(run)
+            if self._panel is None:
+                self._open(run)
+            else:
+                self._panel.update(_status(run), tab_pages(run))
         finished = self._clock()
         self._next = finished + max(SECONDS_BETWEEN_REFRESHES, (finished - now) / REFRESH_SHARE)
 
@@ -79,15 +82,17 @@ class Showing:
         """Show the final result: the panel with a copy of its own that needs no kernel, or text."""
         if self.mode is PanelMode.NONE:
             return
+        pages = tab_pages(run)
         if self.mode is PanelMode.TEXT:
-            print(as_text(list(tab_pages(run).values()), title=_ending(run)))  # noqa: T201 - the output of the cell
+            print(as_text(list(pages.values()), title=headline(run)))  # noqa: T201 - the output of the cell
             return
         if self._panel is None:
             self._open(run)
-        self._update(run)
+        else:
+            self._panel.update(_status(run), pages)
         from torchmagic.jupyter.display import show, static_bundle  # noqa: PLC0415 - loads the figures' library
 
-        show(static_bundle(list(tab_pages(run).values()), title=_ending(run), uid=run.id))
+        show(static_bundle(list(pages.values()), title=headline(run), uid=run.id))
 
     def _open(self, run: Run) -> None:
         from torchmagic.jupyter.panel.widget import Panel  # noqa: PLC0415 - ipywidgets wait for the first panel
@@ -96,14 +101,10 @@ class Showing:
         if earlier is not None:
             earlier.close()
         self._panel = Panel(uid=run.id, title=_title(run))
-        self._update(run)
+        self._panel.update(_status(run), tab_pages(run))
         display(self._panel)  # type: ignore[no-untyped-call] # IPython's
         if self._cell_id:
             self._panels[self._cell_id] = self._panel
-
-    def _update(self, run: Run) -> None:
-        if self._panel is not None:
-            self._panel.update(_status(run), tab_pages(run))
 
     def _stop(self) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -112,12 +113,7 @@ class Showing:
 
 
 def _title(run: Run) -> str:
-    return run.name or "torchmagic"
-
-
-def _ending(run: Run) -> str:
-    """The heading of a result: the run's name and how it ended."""
-    return f"{_title(run)} · {run.status.value} · {run.steps} steps"
+    return run.name or "torchdebug"
 
 
 def _status(run: Run) -> "Status":

@@ -17,7 +17,18 @@ RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.Hardsigmoid, nn.Threshold)
 # A unit is called silent after this many batches and samples without one output above zero.
 SILENT_BATCHES, SILENT_SAMPLES = 5, 256
 # Modules after which dimension 1 holds the channels; elsewhere the last one holds the features.
-CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)  # noqa: E501, SLF001 - one list
+CHANNELS_FIRST = (
+    nn.modules.conv._ConvNd,
+    nn.modules.batchnorm._BatchNorm,
+    nn.GroupNorm,
+    nn.modules.instancenorm._InstanceNorm,
+)
+
+
+# What it costs to be told of a leaf, beside what is done with it (ns).
+LEAF_COST = 1_500
+# After so many looks at models without a rectifier, the next look is this many steps away.
+IDLE_LOOKS, BETWEEN_IDLE = 3, 64
 
 
 class _Units:
@@ -57,7 +68,7 @@ class Activations:
         self._units: weakref.WeakKeyDictionary[nn.Module, _Units] = weakref.WeakKeyDictionary()
         self._shares: dict[str, torch.Tensor] = {}
         self._channels_first = False
-        self._took = 0
+        self._took = self._leaves = self._looks = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
@@ -73,10 +84,12 @@ class Activations:
             self._recorder.append("dead_share", fetch(list(self._shares.values())), names)
             self._took += now() - began
         self._shares = {}
-        if self._took:
-            self._pacer.pay("activations", self._took)
-            self._took = 0
-        self._taps.sees_leaves = self._pacer.wants("activations")
+        if self._taps.sees_leaves:
+            self._pacer.pay("activations", self._took + self._leaves * LEAF_COST)
+            self._looks += 1
+        self._took = self._leaves = 0
+        idle = self._looks > IDLE_LOOKS and not self._units and step % BETWEEN_IDLE
+        self._taps.sees_leaves = not idle and self._pacer.wants("activations")
 
     def detach(self) -> None:
         """Let go of everything."""
@@ -85,6 +98,7 @@ class Activations:
         self._shares = {}
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
+        self._leaves += 1
         if isinstance(module, CHANNELS_FIRST):
             self._channels_first = True
         elif isinstance(module, nn.Linear):

@@ -13,6 +13,7 @@ from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import packs_well
 
 
 class Model:
@@ -33,7 +34,9 @@ class Model:
             return []
         self.paths = {id(part): _join(self.name, path) for path, part in module.named_modules()}
         found = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
-        new = [name for name, ref in found.items() if name not in self.parameters or self.parameters[name]() is not ref()]  # noqa: E501 - one expression
+        new = [
+            name for name, ref in found.items() if name not in self.parameters or self.parameters[name]() is not ref()
+        ]
         self.parameters = found
         return new
 
@@ -49,6 +52,7 @@ class Optimizer:
         self.seen = (-1, -1)
         self.names: tuple[str, ...] = ()
         self.refs: list[weakref.ref[torch.Tensor]] = []
+        self.packs = False
 
 
 class Cast:
@@ -186,6 +190,7 @@ class Cast:
         known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
         entry.seen = self._extent(optimizer)
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
+        entry.packs = packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
 
     def _extent(self, optimizer: torch.optim.Optimizer) -> tuple[int, int]:
@@ -219,4 +224,4 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _lazy(tensor: torch.Tensor) -> bool:
-    return isinstance(tensor, nn.parameter.UninitializedTensorMixin)
+    return isinstance(tensor, (nn.UninitializedParameter, nn.UninitializedBuffer))

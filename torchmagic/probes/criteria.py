@@ -13,9 +13,10 @@ from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInpu
 from torchmagic.session.recorder import Recorder
 
 # Losses that compare element by element; the other ones have shapes of their own.
-ELEMENTWISE = frozenset(
-    "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits gaussian_nll_loss poisson_nll_loss".split()  # noqa: E501, SIM905 - one list
-)
+ELEMENTWISE = frozenset({
+    "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss",
+    "smooth_l1_loss",
+})  # fmt: skip
 # Rows that are looked at in a batch: enough to be sure, few enough to cost nothing.
 MOST_ROWS = 64
 # The first calls at a line are all looked at, later ones now and then.
@@ -55,7 +56,7 @@ class Criteria:
         """Let go of everything."""
         self._producers.clear()
         if self._taps is not None:
-            self._taps.sees_subtractions(False)
+            self._taps.see_subtractions(seen=False)
 
     def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
@@ -75,11 +76,11 @@ class Criteria:
 
     def _compare_shapes(self, name: str, given: torch.Tensor, target: torch.Tensor, site: Site | None) -> None:
         try:
-            joint = torch.broadcast_shapes(given.shape, target.shape)
+            joint = torch.broadcast_shapes(given.shape, target.shape)  # type: ignore[no-untyped-call] # torch
         except RuntimeError:
             return
         if joint.numel() > max(given.numel(), target.numel()) and self._may_record(site):
-            self._add(_broadcast(self._step, name, given, target, joint, site))
+            self._stretched(name, given, target, joint, site)
 
     def _check_probabilities(self, name: str, given: torch.Tensor, site: Site | None) -> None:
         dim = 1 if given.dim() > 1 else 0
@@ -112,7 +113,7 @@ class Criteria:
         site = site_of(frame)
         calls = self._calls[site] = self._calls.get(site, 0) + 1
         if calls <= FIRST_CALLS or calls % LATER == 0:
-            self._taps.sees_subtractions(_has_stretched_subtraction(tensors))
+            self._taps.see_subtractions(seen=_has_stretched_subtraction(tensors))
 
     def _subtracted(self, left: Any, right: Any, output: torch.Tensor, frame: FrameType) -> None:
         if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor) or self._cast.current is None:
@@ -123,7 +124,19 @@ class Criteria:
         if _stretches(given.shape, output.shape) and not _made_wider(given):
             site = site_of(frame)
             if self._may_record(site):
-                self._add(_broadcast(self._step, "subtraction", given, target, output.shape, site))
+                self._stretched("subtraction", given, target, output.shape, site)
+
+    def _stretched(self, loss: str, given: torch.Tensor, target: torch.Tensor, joint: torch.Size, site: Any) -> None:
+        self._add(
+            BroadcastRecord(
+                step=self._step,
+                loss=loss,
+                input_shape=tuple(given.shape),
+                target_shape=tuple(target.shape),
+                output_shape=tuple(joint),
+                place=place_of(site),
+            )
+        )
 
     @property
     def _step(self) -> int:
@@ -148,19 +161,6 @@ def _loss_record(name: str, given: torch.Tensor, target: torch.Tensor, kwargs: A
     )
 
 
-def _broadcast(
-    step: int, loss: str, given: torch.Tensor, target: torch.Tensor, joint: torch.Size, site: Site | None
-) -> BroadcastRecord:
-    return BroadcastRecord(
-        step=step,
-        loss=loss,
-        input_shape=tuple(given.shape),
-        target_shape=tuple(target.shape),
-        output_shape=tuple(joint),
-        place=place_of(site),
-    )
-
-
 def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
     """Whether the graph above a loss begins with prediction minus target, stretched to a square.
 
@@ -180,7 +180,7 @@ def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
 
 
 def _shape(node: Any) -> torch.Size:
-    return torch.Size(node._input_metadata[0].shape)  # noqa: SLF001 - the only place that knows an output's shape
+    return torch.Size(node._input_metadata[0].shape)
 
 
 def _stretches(given: torch.Size, joint: torch.Size) -> bool:

@@ -11,14 +11,15 @@ from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.reduce import fetch, moments, norms, total_norm
+from torchmagic.tensors.reduce import fetch, moments, norms, quick_total, total_norm
 
 
 class Gradients:
     """Records gradients as the optimizer is about to use them.
 
-    Every step: ``grad_norm`` per parameter and in total; ``grad_norm_before_clip`` where the user clips. When the pace
-    allows: ``grad_mean``, ``grad_std``, ``grad_abs_max`` and ``grad_zero_share`` per parameter.
+    Every step: ``grad_norm`` in total, and ``grad_norm_before_clip`` where the user clips. When the pace allows, and at
+    the first step that is not finite: ``grad_norm``, ``grad_mean``, ``grad_std``, ``grad_abs_max`` and
+    ``grad_zero_share`` per parameter.
     """
 
     def __init__(self, cast: Cast, pacer: Pacer) -> None:
@@ -54,22 +55,25 @@ class Gradients:
         names, gradients = [], []
         for name, ref in zip(entry.names, entry.refs, strict=True):
             tensor = ref()
-            if tensor is not None and tensor.grad is not None and tensor.grad.numel():
+            gradient = tensor.grad if tensor is not None else None
+            if gradient is not None and gradient.numel():
                 names.append(name)
-                gradients.append(tensor.grad.detach())
+                gradients.append(gradient)
         if not gradients or self._recorder is None:
             return
-        subjects = entry.names if len(names) == len(entry.names) else tuple(names)
-        values = norms(gradients)
-        total = self.total = total_norm(values)
-        self._recorder.append("grad_norm", values, subjects)
-        self._recorder.append("grad_norm", (total,))
-        if self._pacer.wants("gradients") or not math.isfinite(total):
+        total = math.nan if self._pacer.wants("gradients") else quick_total(gradients, pack=entry.packs)
+        if not math.isfinite(total):
             began = now()
-            self._look_closer(gradients, values, subjects)
+            subjects = entry.names if len(names) == len(entry.names) else tuple(names)
+            lengths = norms(gradients)
+            total = total_norm(lengths)
+            self._recorder.append("grad_norm", lengths, subjects)
+            self._look_closer(gradients, subjects)
             self._pacer.pay("gradients", now() - began)
+        self.total = total
+        self._recorder.append("grad_norm", (total,))
 
-    def _look_closer(self, gradients: list[torch.Tensor], lengths: list[float], subjects: tuple[str, ...]) -> None:
+    def _look_closer(self, gradients: list[torch.Tensor], subjects: tuple[str, ...]) -> None:
         found = fetch([each for gradient in gradients for each in moments(gradient)])
         means, deviations, peaks, zeros = [], [], [], []
         for i, gradient in enumerate(gradients):
@@ -77,7 +81,9 @@ class Gradients:
             count = max(gradient.numel(), 1)
             mean = total / count
             means.append(mean)
-            deviations.append(math.sqrt(max(squares / count - mean * mean, 0.0)) if math.isfinite(squares) else math.nan)
+            deviations.append(
+                math.sqrt(max(squares / count - mean * mean, 0.0)) if math.isfinite(squares) else math.nan
+            )
             peaks.append(max(-low, high))
             zeros.append(1 - nonzero / count)
         if self._recorder is not None:

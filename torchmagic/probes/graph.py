@@ -41,7 +41,21 @@ FORWARD: dict[str, Any] = {
     "Var": lambda node: torch.var(node._saved_self),
 }
 # Operators whose derivative is infinite somewhere their value is finite, the likeliest first.
-SINGULAR = ("Sqrt", "LinalgVectorNorm", "Norm", "Cdist", "Pow", "Std", "Acos", "Asin", "Atan2", "Log", "Rsqrt", "Div", "Where")  # noqa: E501 - one list
+SINGULAR = (
+    "Sqrt",
+    "LinalgVectorNorm",
+    "Norm",
+    "Cdist",
+    "Pow",
+    "Std",
+    "Acos",
+    "Asin",
+    "Atan2",
+    "Log",
+    "Rsqrt",
+    "Div",
+    "Where",
+)
 
 
 def forward_suspect(loss: torch.Tensor, site: Site | None, names: Names) -> tuple[str | None, Site | None, str]:
@@ -76,7 +90,8 @@ def gradient_suspect(loss: torch.Tensor | None, site: Site | None, names: Names)
 
 def _nodes(loss: torch.Tensor) -> Iterator[Any]:
     """Yield the nodes above a loss, those nearest to it first."""
-    queue, seen = [loss.grad_fn], set()
+    queue: list[Any] = [loss.grad_fn]
+    seen: set[Any] = set()
     while queue and len(seen) < MOST_NODES:
         node = queue.pop(0)
         if node is None or node in seen:
@@ -96,5 +111,7 @@ def _line_of(kind: str, site: Site | None, names: Names) -> Site | None:
     codes = [site.code] if site is not None else []
     codes += [value.__code__ for _, value in names.functions()]
     files = {code.co_filename: code for code in codes}
-    found = [(code, line) for file, code in files.items() for line in lines_calling("".join(linecache.getlines(file)), words)]  # noqa: E501 - one expression
+    found = [
+        (code, line) for file, code in files.items() for line in lines_calling("".join(linecache.getlines(file)), words)
+    ]
     return Site(found[0][0], found[0][1]) if len(found) == 1 else None

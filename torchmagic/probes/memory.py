@@ -54,6 +54,6 @@ class Memory:
         else:
             resident = psutil.Process().memory_info().rss
         self._recorder.append("rss_bytes", (resident,))
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # torch
             self._recorder.append("cuda_bytes", (torch.cuda.memory_allocated(),))
             self._recorder.append("cuda_peak_bytes", (torch.cuda.max_memory_allocated(),))

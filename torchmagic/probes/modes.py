@@ -64,19 +64,24 @@ class Modes:
         """Return path, module and parent of each module that behaves differently in training."""
         known = self._sensitive.get(id(module))
         if known is None or known[0] != len(model.paths):
-            found = [
-                (model.paths.get(id(child), name), child, parent)
-                for parent in module.modules()
-                for name, child in parent.named_children()
-                if _differs(child)
+            parts: dict[str, nn.Module] = dict(module.named_modules())
+            found: list[tuple[str, nn.Module, nn.Module]] = [
+                (model.paths.get(id(part), path), part, parts.get(path.rpartition(".")[0], module))
+                for path, part in parts.items()
+                if _differs(part)
             ]
-            known = self._sensitive[id(module)] = (len(model.paths), found)
+            self._sensitive[id(module)] = (len(model.paths), found)
+            return found
         return known[1]
 
     def _stepped(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
         if not self._forwards or self._recorder is None:
             return
-        updated = {id(tensor) for ref in self._cast.optimizer(optimizer).refs if (tensor := ref()) is not None and tensor.grad is not None}  # noqa: E501 - one expression
+        updated = {
+            id(tensor)
+            for ref in self._cast.optimizer(optimizer).refs
+            if (tensor := ref()) is not None and tensor.grad is not None
+        }
         for model, asleep, site in self._forwards.values():
             meant = [(path, part) for path, part, parent in asleep if _trains(part, parent, updated)]
             if meant:

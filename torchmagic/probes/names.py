@@ -60,7 +60,7 @@ class Names:
     def _candidates(self, frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         yield from _spread(_public(self._namespace.items()))
         for _ in range(MAX_FRAMES):
-            if frame is None or frame.f_globals is self._namespace and frame.f_code.co_name == "<module>":
+            if frame is None or (frame.f_globals is self._namespace and frame.f_code.co_name == "<module>"):
                 return
             yield from _spread(_public(list(frame.f_locals.items())))
             frame = frame.f_back

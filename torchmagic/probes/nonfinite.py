@@ -12,17 +12,17 @@ from torch.utils._pytree import tree_leaves
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
-from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.replay import is_finite, replay
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.wrappers import now
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import norms, total_norm
 
 # Calls of models remembered within a step: a recurrent loop may call many times.
 MOST_CALLS = 32
+# Steps between two looks at a batch that did no harm yet; one that does harm shows in the loss at once.
+BETWEEN_INPUTS = 16
 # Columns named in a record.
 MOST_COLUMNS = 6
 
@@ -53,10 +53,8 @@ class Nonfinite:
     The sentinels are the loss at each backward (on the CPU) and the gradients' norm before each step.
     """
 
-    def __init__(
-        self, cast: Cast, taps: Taps, pacer: Pacer, gradients: Gradients | None, *, raises: bool, warns: bool
-    ) -> None:
-        self._cast, self._taps, self._pacer, self._gradients = cast, taps, pacer, gradients
+    def __init__(self, cast: Cast, taps: Taps, gradients: Gradients | None, *, raises: bool, warns: bool) -> None:
+        self._cast, self._taps, self._gradients = cast, taps, gradients
         self._raises, self._warns = raises, warns
         self._recorder: Recorder | None = None
         self._calls: list[_Call] = []
@@ -90,17 +88,20 @@ class Nonfinite:
         call = _Call(module, model, args, kwargs, site_of(frame))
         if self._taps.grad_enabled and len(self._calls) < MOST_CALLS:
             self._calls.append(call)
-        if self._pacer.wants("inputs"):
-            began = now()
+        if self._step % BETWEEN_INPUTS == 0:
             record = self._bad_input(call)
-            self._pacer.pay("inputs", now() - began)
             if record is not None:
                 self._tell(record)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if not self._found and isinstance(output, torch.Tensor) and isinstance(given, torch.Tensor) and len(self._losses) < MOST_CALLS:  # noqa: E501 - one condition
+        if (
+            not self._found
+            and isinstance(output, torch.Tensor)
+            and isinstance(given, torch.Tensor)
+            and len(self._losses) < MOST_CALLS
+        ):
             wanted = weakref.ref(target) if isinstance(target, torch.Tensor) else None
             self._losses.append(_Loss(name, site_of(frame), weakref.ref(given), wanted, weakref.ref(output)))
 
@@ -117,7 +118,11 @@ class Nonfinite:
         if self._gradients is not None and self._gradients.total is not None and math.isfinite(self._gradients.total):
             return
         entry = self._cast.optimizer(optimizer)
-        held = [(name, tensor.grad) for name, ref in zip(entry.names, entry.refs, strict=True) if (tensor := ref()) is not None and tensor.grad is not None]  # noqa: E501 - one expression
+        held = [
+            (name, tensor.grad)
+            for name, ref in zip(entry.names, entry.refs, strict=True)
+            if (tensor := ref()) is not None and tensor.grad is not None
+        ]
         if math.isfinite(self._total(held)):
             return
         bad = [(name, gradient) for name, gradient in held if not is_finite(gradient)]
@@ -160,15 +165,16 @@ class Nonfinite:
             if record is not None:
                 return record
         op, site, operands = forward_suspect(loss, self._site, self._cast.names)
-        record = self._record(Birth.FORWARD, loss, op=op, site=site or self._site, operands=operands)
-        return record
+        return self._record(Birth.FORWARD, loss, op=op, site=site or self._site, operands=operands)
 
     def _bad_parameter(self, call: _Call) -> NonfiniteRecord | None:
         for name, ref in call.model.parameters.items():
             value = ref()
             if value is not None and not is_finite(value):
                 module = name.rpartition(".")[0]
-                return self._record(Birth.PARAMETER, value, model=call.model.name, module=module, parameter=name, site=call.site)  # noqa: E501 - one call
+                return self._record(
+                    Birth.PARAMETER, value, model=call.model.name, module=module, parameter=name, site=call.site
+                )
         return None
 
     def _bad_operator(self, call: _Call) -> NonfiniteRecord | None:

@@ -10,6 +10,7 @@ from torchmagic.tensors.reduce import norms
 
 # Iterations that are looked at: enough to convince a rule.
 MOST_LOOKS = 8
+FIRST_STEPS, BETWEEN_LOOKS = 4, 16
 
 
 class Ownership:
@@ -27,7 +28,9 @@ class Ownership:
         self._recorder = recorder
 
     def flush(self, step: int) -> None:
-        """Look at the models' parameters after a step."""
+        """Look at the models' parameters after the first steps, then now and then."""
+        if step >= FIRST_STEPS and step % BETWEEN_LOOKS:
+            return
         owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
         for model in self._cast.models:
             if self._looks.get(model.name, 0) < MOST_LOOKS:
@@ -41,7 +44,9 @@ class Ownership:
         module = model.ref()
         if module is None or self._recorder is None:
             return
-        parameters = {name: tensor for name, ref in model.parameters.items() if (tensor := ref()) is not None}
+        parameters: dict[str, torch.Tensor] = {
+            name: tensor for name, ref in model.parameters.items() if (tensor := ref()) is not None
+        }
         unowned = {n: p for n, p in parameters.items() if id(p) not in owned and p.requires_grad and self._grew(p)}
         if not unowned or self._owned_elsewhere(unowned):
             return
@@ -62,7 +67,7 @@ class Ownership:
         gradient = parameter.grad
         if gradient is None:
             return False
-        mark = (id(gradient), gradient._version)  # noqa: SLF001 - in-place writes show nowhere else
+        mark = (id(gradient), gradient._version)
         grew = self._received.get(id(parameter)) != mark
         self._received[id(parameter)] = mark
         return grew
@@ -78,5 +83,4 @@ class Ownership:
     def _changed(self, unowned: dict[str, torch.Tensor]) -> tuple[str, ...]:
         """Return the names of parameters whose length is not what it was at the first look."""
         lengths = dict(zip(unowned, norms([parameter.detach() for parameter in unowned.values()]), strict=True))
-        changed = tuple(name for name, length in lengths.items() if self._lengths.setdefault(name, length) != length)
-        return changed
+        return tuple(name for name, length in lengths.items() if self._lengths.setdefault(name, length) != length)

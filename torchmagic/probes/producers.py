@@ -66,7 +66,7 @@ def source_node(tensor: torch.Tensor, *, stop: tuple[str, ...] = ()) -> Any:
 
 
 def _number(node: Any) -> int:
-    return int(node._sequence_nr())  # noqa: SLF001 - torch's own profiler joins on it
+    return int(node._sequence_nr())
 
 
 def _module_of(frame: FrameType | None) -> nn.Module | None:

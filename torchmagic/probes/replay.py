@@ -17,10 +17,11 @@ from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.taps import Taps
 
 # Operators that write infinities on purpose, as masks do: an infinity of theirs is no origin.
-MASKS = frozenset(
-    "full full_like new_full scalar_tensor fill fill_ masked_fill masked_fill_ where triu tril triu_ tril_ lift_fresh "
-    "_to_copy clone detach copy_ constant_pad_nd index_put index_put_ empty empty_like new_empty empty_strided".split()  # noqa: SIM905 - one list
-)
+MASKS = frozenset({
+    "full", "full_like", "new_full", "scalar_tensor", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu",
+    "tril", "triu_", "tril_", "lift_fresh", "_to_copy", "clone", "detach", "copy_", "constant_pad_nd", "index_put",
+    "index_put_", "empty", "empty_like", "new_empty", "empty_strided",
+})  # fmt: skip
 # An operand is described by at most this many of its numbers.
 MOST_OPERANDS = 3
 
@@ -104,12 +105,12 @@ class _Trace:
         return None
 
     def _made(self, op: Any, inputs: list[torch.Tensor], output: torch.Tensor) -> Origin:
-        name = op._schema.name.split("::")[-1]  # noqa: SLF001 - an operator has no public name
+        name = op._schema.name.split("::")[-1]
         num_nan = int(torch.isnan(output).sum())
         return Origin(
             op=name,
             module=self._stack[-1] if self._stack else None,
-            site=site_of(sys._getframe(2)),  # noqa: SLF001 - the documented way to a frame
+            site=site_of(sys._getframe(2)),
             operands="; ".join(_described(each) for each in inputs[:MOST_OPERANDS]),
             num_nan=num_nan,
             num_inf=int(torch.isinf(output).sum()),
@@ -123,7 +124,7 @@ def _undisturbed(module: nn.Module) -> Iterator[None]:
     """Put back random number generators, buffers and attributes of modules, and keep prints from the cell."""
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
     torch_state = torch.get_rng_state()
-    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call] # torch
     attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in module.modules()]
     for part, values, buffers in attributes:
         for name, buffer in buffers.items():

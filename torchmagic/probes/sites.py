@@ -45,7 +45,7 @@ def site_of(frame: FrameType | None) -> Site | None:
 
 def here(depth: int = 1) -> Site | None:
     """Return the user's line that led to the caller."""
-    return site_of(sys._getframe(depth))  # noqa: SLF001 - the documented way to a frame
+    return site_of(sys._getframe(depth))
 
 
 def place_of(site: Site | None) -> Place | None:

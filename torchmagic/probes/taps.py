@@ -17,7 +17,8 @@ from torchmagic.probes.patches import Patches
 from torchmagic.probes.wrappers import frame_at, now
 
 Listener = Callable[..., None]
-LOSSES = tuple(name for name in dir(functional) if name.endswith("_loss")) + (
+LOSSES = (
+    *(name for name in dir(functional) if name.endswith("_loss")),
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
@@ -37,7 +38,7 @@ EVENTS = (
     "step_end",  # (optimizer, nanoseconds)
     "batch",  # (loader iterator, batch, nanoseconds)
     "mode",  # (module, training, frame)
-    "subtraction",  # (left, right, output, frame); only while ``sees_subtractions``
+    "subtraction",  # (left, right, output, frame); only after ``see_subtractions``
 )
 
 
@@ -86,7 +87,7 @@ class Taps:
         self._replace(nn.Module, "__call__", wrappers.wrap_call)
         self._replace(nn.Module, "train", wrappers.wrap_train)
         self._replace(torch.autograd, "backward", wrappers.wrap_backward)
-        self._replace(dataloader._BaseDataLoaderIter, "__next__", wrappers.wrap_next)  # noqa: SLF001 - no hook here
+        self._replace(dataloader._BaseDataLoaderIter, "__next__", wrappers.wrap_next)
         for name in LOSSES:
             self._replace(functional, name, wrappers.wrap_loss)
         for owner in (functional, torch, torch.Tensor):
@@ -106,10 +107,10 @@ class Taps:
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        self.sees_subtractions(False)
+        self.see_subtractions(seen=False)
         self._patches.undo()
 
-    def sees_subtractions(self, seen: bool) -> None:  # noqa: FBT001 - a switch
+    def see_subtractions(self, *, seen: bool) -> None:
         """Switch the wrapper of tensor subtraction, which is too dear to be on all the time."""
         if not seen:
             self._subtraction.undo()
@@ -120,13 +121,13 @@ class Taps:
     def operators(self, seen: Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]) -> Iterator[None]:
         """Hand every operator that runs inside to ``seen(op, args, kwargs, output)``."""
 
-        class Watcher(TorchDispatchMode):
+        class Watcher(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 output = func(*args, **(kwargs or {}))
                 seen(func, args, kwargs or {}, output)
                 return output
 
-        with Watcher():
+        with Watcher():  # type: ignore[no-untyped-call] # torch
             yield
 
     @contextmanager
@@ -158,7 +159,7 @@ class Taps:
         self.quiet = True
         self.grad_enabled = torch.is_grad_enabled()
         if self.grad_enabled:
-            torch._C._set_grad_enabled(False)  # noqa: SLF001 - the context manager costs more than most probes
+            torch._C._set_grad_enabled(False)  # noqa: FBT003 - torch's signature
         try:
             for listener in tuple(listeners):
                 try:
@@ -169,7 +170,7 @@ class Taps:
                     self._on_failure(getattr(listener, "__self__", listener), error)
         finally:
             if self.grad_enabled:
-                torch._C._set_grad_enabled(True)  # noqa: SLF001 - see above
+                torch._C._set_grad_enabled(True)  # noqa: FBT003 - torch's signature
             self.quiet = False
             self._spend(now() - began)
         while self._warnings:

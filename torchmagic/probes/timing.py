@@ -11,7 +11,6 @@ from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 
 
-
 class Timing:
     """Records ``seconds`` of each phase per step, and tells the pacer how long steps take.
 

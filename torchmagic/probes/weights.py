@@ -44,7 +44,7 @@ class Weights:
         began = now()
         weights = self._weights(optimizer)
         if weights and sum(w.numel() * w.element_size() for w in weights) <= MOST_BYTES_COPIED:
-            self._before = torch._foreach_clone(weights) if hasattr(torch, "_foreach_clone") else [w.clone() for w in weights]  # noqa: E501, SLF001 - one call for all
+            self._before = [weight.clone() for weight in weights]
         self._took = now() - began
 
     def _compare(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
@@ -54,11 +54,14 @@ class Weights:
         began = now()
         weights = self._weights(optimizer)
         if len(weights) == len(before):
-            found = norms([*before, *torch._foreach_sub(weights, before)])  # noqa: SLF001 - one call for all
+            found = norms([*before, *torch._foreach_sub(weights, before)])
             lengths, moved = found[: len(before)], found[len(before) :]
             names = self._cast.optimizer(optimizer).names
             self._recorder.append("weight_norm", lengths, names)
-            ratios = [move / length if length else float("inf") if move else 0.0 for move, length in zip(moved, lengths, strict=True)]  # noqa: E501 - one expression
+            ratios = [
+                move / length if length else float("inf") if move else 0.0
+                for move, length in zip(moved, lengths, strict=True)
+            ]
             self._recorder.append("update_ratio", ratios, names)
         self._pacer.pay("updates", now() - began + self._took)
 

@@ -6,7 +6,7 @@ torchmagic's frames out of the traceback below its own.
 
 import sys
 import time
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchmagic.probes.taps import Taps
 
 now = time.perf_counter_ns
-frame_at = sys._getframe  # noqa: SLF001 - the documented way to a frame
+frame_at = sys._getframe
 is_compiling = torch.compiler.is_compiling
 
 
@@ -89,7 +89,8 @@ def wrap_next(taps: "Taps", original: Any) -> Any:
 
 def wrap_loss(taps: "Taps", original: Any) -> Any:
     """Wrap a loss of ``torch.nn.functional``."""
-    name, relays = original.__name__, {}
+    name = original.__name__
+    relays: dict[tuple[CodeType, int], Any] = {}
 
     def loss(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():

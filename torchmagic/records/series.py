@@ -2,7 +2,8 @@
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ MAX_CELLS = 3_000_000
 # A short wide series must keep enough rows to be drawn.
 MIN_ROWS = 512
 
-Extreme = tuple[int, float]
+# A step and a value for each column; the step is -1 and the value NaN where a column has none.
+Points = tuple[Sequence[int], Sequence[float]]
 
 
 class Frame:
@@ -27,7 +29,20 @@ class Frame:
         max_rows: Rows kept before thinning; None derives it from ``MAX_CELLS``.
     """
 
-    __slots__ = ("_columns", "_high", "_kept", "_last", "_low", "_seen", "_steps", "_values", "max_rows", "metric", "stride", "subjects")  # noqa: E501 - one list
+    __slots__ = (
+        "_columns",
+        "_high",
+        "_last",
+        "_low",
+        "_saved",
+        "_seen",
+        "_steps",
+        "_values",
+        "max_rows",
+        "metric",
+        "stride",
+        "subjects",
+    )
 
     def __init__(self, metric: str, subjects: Sequence[str], *, max_rows: int | None = None) -> None:
         self.metric = metric
@@ -38,10 +53,10 @@ class Frame:
         self._steps = array("q")
         self._values = array("d" if len(self.subjects) == 1 else "f")
         self._seen = 0
-        self._kept = 0
+        self._saved = 0
         self._last: tuple[int, Sequence[float]] | None = None
-        self._low: list[Extreme] | None = None
-        self._high: list[Extreme] | None = None
+        self._low: _Extremes | None = None
+        self._high: _Extremes | None = None
 
     def append(self, step: int, values: Sequence[float]) -> None:
         """Add one row; ``values`` has one number per subject."""
@@ -52,7 +67,7 @@ class Frame:
             if len(self._steps) > self.max_rows:
                 self._thin()
         else:
-            self._last = (step, values)
+            self._last = (step, tuple(values))
             self._remember(np.asarray([step]), np.asarray([values], dtype=np.float64))
         self._seen += 1
 
@@ -65,7 +80,7 @@ class Frame:
         if i is None:
             return [], []
         points = list(zip(self._steps, self._values[i :: len(self.subjects)], strict=True))
-        extremes = {kept[i] for kept in (self._low, self._high) if kept is not None and kept[i][0] >= 0}
+        extremes = {kept.at(i) for kept in (self._low, self._high) if kept is not None and kept.steps[i] >= 0}
         if self._last is not None:
             extremes.add((self._last[0], float(self._last[1][i])))
         points = sorted(points + list(extremes), key=lambda point: point[0]) if extremes else points
@@ -82,19 +97,22 @@ class Frame:
     def greatest(self) -> dict[str, float]:
         """Return each subject's greatest value so far; NaN where there is none."""
         kept = np.frombuffer(self._values, dtype=self._values.typecode).reshape(-1, len(self.subjects))
-        best = np.fmax.reduce(kept, axis=0, initial=-math.inf) if len(kept) else np.full(len(self.subjects), math.nan)
+        best = np.fmax.reduce(kept, axis=0) if len(kept) else np.full(len(self.subjects), math.nan)
         if self._high is not None:
-            best = np.fmax(best, [value for _, value in self._high])
+            best = np.fmax(best, self._high.values)
         return dict(zip(self.subjects, map(float, best), strict=True))
 
     def unsaved(self) -> tuple[bytes, bytes] | None:
-        """Return the rows kept since the last call as raw int64 steps and values, or None."""
-        if self._kept >= len(self._steps):
+        """Return the rows kept since ``mark_saved`` as raw int64 steps and values, or None."""
+        if self._saved >= len(self._steps):
             return None
         width = len(self.subjects)
-        steps, values = self._steps[self._kept :], self._values[self._kept * width :]
-        self._kept = len(self._steps)
+        steps, values = self._steps[self._saved :], self._values[self._saved * width :]
         return steps.tobytes(), values.tobytes()
+
+    def mark_saved(self) -> None:
+        """Take all rows so far for saved."""
+        self._saved = len(self._steps)
 
     def load(self, steps: bytes, values: bytes) -> None:
         """Append rows as ``unsaved`` gave them."""
@@ -104,39 +122,71 @@ class Frame:
         width = len(self.subjects)
         for row, step in enumerate(new_steps):
             self.append(step, new_values[row * width : (row + 1) * width])
-        self._kept = len(self._steps)
+        self.mark_saved()
+
+    def dropped(self) -> dict[str, Points] | None:
+        """Return what is left of rows that thinning dropped, None while none was: the newest row and the extremes."""
+        if self._low is None or self._high is None:
+            return None
+        last = ([], []) if self._last is None else ([self._last[0]], list(self._last[1]))
+        return {"last": last, "low": self._low.points(), "high": self._high.points()}
+
+    def restore(self, dropped: Mapping[str, Points]) -> None:
+        """Take in, after the rows, what ``dropped`` gave."""
+        self._low = _better(self._low, _Extremes.of(*dropped["low"]), sign=1.0)
+        self._high = _better(self._high, _Extremes.of(*dropped["high"]), sign=-1.0)
+        steps, values = dropped["last"]
+        if steps and (not self._steps or steps[0] >= self._steps[-1]):
+            self._last = (steps[0], tuple(values))
 
     def rows(self) -> Iterator[tuple[int, Sequence[float]]]:
-        """Yield (step, values) for every kept row."""
+        """Yield (step, values) for every row that thinning left."""
         width = len(self.subjects)
         for row, step in enumerate(self._steps):
             yield step, self._values[row * width : (row + 1) * width]
-        if self._last is not None:
-            yield self._last
 
     def _thin(self) -> None:
         width = len(self.subjects)
         steps = np.frombuffer(self._steps, dtype=np.int64).copy()
         values = np.frombuffer(self._values, dtype=self._values.typecode).reshape(-1, width).copy()
         self._remember(steps[1::2], values[1::2])
+        if len(steps) % 2 == 0:
+            self._last = int(steps[-1]), tuple(values[-1].tolist())
         self._steps = array("q", steps[::2].tobytes())
         self._values = array(self._values.typecode, values[::2].tobytes())
-        self._kept = (self._kept + 1) // 2
+        self._saved = (self._saved + 1) // 2
         self.stride *= 2
 
     def _remember(self, steps: NDArray[np.int64], values: NDArray[np.floating]) -> None:
         """Keep the least and greatest value of each column among rows that are dropped."""
-        self._low = _extremes(self._low, steps, values, sign=1.0)
-        self._high = _extremes(self._high, steps, values, sign=-1.0)
+        self._low = _better(self._low, _extremes(steps, values, sign=1.0), sign=1.0)
+        self._high = _better(self._high, _extremes(steps, values, sign=-1.0), sign=-1.0)
 
 
-def _extremes(
-    known: list[Extreme] | None, steps: NDArray[np.int64], values: NDArray[np.floating], *, sign: float
-) -> list[Extreme]:
-    candidates = np.where(np.isnan(values), math.inf, sign * values)
-    where = candidates.argmin(axis=0)
-    best = candidates[where, np.arange(values.shape[1])]
-    fresh = [(int(steps[row]), float(sign * value)) if value < math.inf else (-1, math.nan) for row, value in zip(where, best, strict=True)]  # noqa: E501 - one expression
+class _Extremes(NamedTuple):
+    steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, steps: Sequence[int], values: Sequence[float]) -> Self:
+        return cls(np.asarray(steps, dtype=np.int64), np.asarray(values, dtype=np.float64))
+
+    def at(self, column: int) -> tuple[int, float]:
+        return int(self.steps[column]), float(self.values[column])
+
+    def points(self) -> Points:
+        return self.steps.tolist(), self.values.tolist()
+
+
+def _extremes(steps: NDArray[np.int64], values: NDArray[np.floating], *, sign: float) -> _Extremes:
+    missing = np.isnan(values)
+    where = np.where(missing, math.inf, sign * values).argmin(axis=0)
+    columns = np.arange(values.shape[1])
+    return _Extremes(np.where(missing[where, columns], -1, steps[where]), values[where, columns].astype(np.float64))
+
+
+def _better(known: _Extremes | None, fresh: _Extremes, *, sign: float) -> _Extremes:
     if known is None:
         return fresh
-    return [new if old[0] < 0 or sign * new[1] < sign * old[1] else old for old, new in zip(known, fresh, strict=True)]
+    better = (known.steps < 0) | (sign * fresh.values < sign * known.values)
+    return _Extremes(np.where(better, fresh.steps, known.steps), np.where(better, fresh.values, known.values))

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 from torchmagic.records.finding import Finding
 from torchmagic.records.place import Place
@@ -28,6 +29,7 @@ class Rule:
     check: Check
 
     def __call__(self, run: Run) -> Iterator[Finding]:
+        """Yield the findings that the rule draws from a run."""
         return self.check(run)
 
 
@@ -38,6 +40,13 @@ def rule(check: Check) -> Rule:
     return Rule(id=name.replace("_", "-"), group=group, page=page, check=check)
 
 
-def line_of(place: Place | None) -> dict[str, int | str | None]:
+class Located(TypedDict):
+    """Where a finding is, as two of its fields."""
+
+    line: int | None
+    source: str | None
+
+
+def line_of(place: Place | None) -> Located:
     """Return a place as the ``line`` and ``source`` of a finding."""
-    return {"line": place.line, "source": place.source} if place is not None else {"line": None, "source": None}
+    return Located(line=place.line, source=place.source) if place is not None else Located(line=None, source=None)

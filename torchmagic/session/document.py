@@ -50,12 +50,19 @@ def _frame_plain(frame: Frame) -> dict[str, Any]:
         "subjects": list(frame.subjects),
         "steps": [step for step, _ in rows],
         "rows": [[_number(value) for value in values] for _, values in rows],
+        "dropped": dropped_plain(frame),
     }
+
+
+def dropped_plain(frame: Frame) -> dict[str, Any] | None:
+    """Return what is left of a frame's dropped rows as plain values, None while none was dropped."""
+    dropped = frame.dropped()
+    if dropped is None:
+        return None
+    return {name: [steps, [_number(value) for value in values]] for name, (steps, values) in dropped.items()}
 
 
 def _number(value: float) -> float | str:
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-

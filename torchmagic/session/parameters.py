@@ -43,11 +43,12 @@ def parameter_rows(run: "Run") -> list[dict[str, Any]]:
 
 
 def _latest(run: "Run", metric: str) -> dict[str, float]:
+    rows = [
+        (frame.subjects, row) for frame in run.frames if frame.metric == metric and (row := frame.last()) is not None
+    ]
     found: dict[str, float] = {}
-    for frame in run.frames:
-        row = frame.last() if frame.metric == metric else None
-        if row is not None:
-            found |= zip(frame.subjects, map(float, row[1]), strict=True)
+    for subjects, (_, values) in sorted(rows, key=lambda each: each[1][0]):
+        found |= zip(subjects, map(float, values), strict=True)
     return found
 
 

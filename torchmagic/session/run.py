@@ -144,4 +144,4 @@ class Run:
         """
         if self._report is None:
             raise ValueError("this run has nothing to draw it with; load it with torchmagic.load(path)")
-        Path(path).write_text(self._report(self), encoding="utf-8")
+        Path(path).write_text(self._report(self), encoding="utf-8", errors="xmlcharrefreplace")

@@ -74,6 +74,8 @@ class Session:
 
     def _give_up(self, error: StoreError) -> None:
         self._broken = True
+        if self._store is not None:
+            self._store.close()
         self._store = None
         self.warnings.append(str(error))
 

@@ -2,24 +2,30 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from torchmagic.records.codec import decode, encode
-from torchmagic.session.document import header
-from torchmagic.session.loading import from_header
+from torchmagic.session.document import dropped_plain, header
+from torchmagic.session.loading import from_header, restore
 from torchmagic.session.run import Run
 
 SCHEMA = 1
 FOLDER = ".torchmagic"
+# Seconds to wait while another process writes.
+PATIENCE = 2.0
 _TABLES = """
 CREATE TABLE run (id TEXT PRIMARY KEY, started REAL NOT NULL, header TEXT NOT NULL);
 CREATE TABLE record (run TEXT NOT NULL, number INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, number));
 CREATE TABLE block (run TEXT NOT NULL, metric TEXT NOT NULL, subjects TEXT NOT NULL, steps BLOB NOT NULL,
                     cells BLOB NOT NULL);
+CREATE TABLE dropped (run TEXT NOT NULL, metric TEXT NOT NULL, subjects TEXT NOT NULL, body TEXT NOT NULL,
+                      PRIMARY KEY (run, metric, subjects));
 CREATE INDEX block_of_run ON block (run);
 """
+_FOREIGN = "{path} is no store of torchmagic; this run is kept in memory only: move the file away"
 
 
 class StoreError(Exception):
@@ -44,7 +50,7 @@ class Store:
         self._saved_records: dict[str, int] = {}
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=2.0)
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=PATIENCE)
             try:
                 self._prepare()
             except BaseException:
@@ -65,9 +71,11 @@ class Store:
                 self._insert(run, done, records)
                 self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                self._roll_back()
                 raise
         self._saved_records[run.id] = done + len(records)
+        for frame in run.frames:
+            frame.mark_saved()
 
     def runs(self) -> Iterator[str]:
         """Yield the ids of all runs, oldest first."""
@@ -91,6 +99,9 @@ class Store:
             query = "SELECT metric, subjects, steps, cells FROM block WHERE run = ? ORDER BY rowid"
             for metric, subjects, steps, cells in self._db.execute(query, (run_id,)):
                 run.frame(metric, json.loads(subjects)).load(steps, cells)
+            query = "SELECT metric, subjects, body FROM dropped WHERE run = ?"
+            for metric, subjects, body in self._db.execute(query, (run_id,)):
+                restore(run.frame(metric, json.loads(subjects)), json.loads(body))
         return run
 
     def checkpoint(self) -> None:
@@ -113,12 +124,44 @@ class Store:
                 f"{self.path} was written by a newer torchmagic (schema {version}, known {SCHEMA}); "
                 "this run is kept in memory only: update torchmagic or move the file away"
             )
-        self._db.execute("PRAGMA journal_mode = WAL")
+        if version == 0:
+            self._make_tables()
+        self._log_ahead()
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA wal_autocheckpoint = 0")  # a checkpoint waits for the disk; one is made at the close
-        if version == 0:
-            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
-            (self.path.parent / ".gitignore").write_text("*\n")
+
+    def _make_tables(self) -> None:
+        """Make the tables, unless another process made them while this one waited for its turn."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
+                if self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+                    raise StoreError(_FOREIGN.format(path=self.path))
+                for statement in _TABLES.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+        (self.path.parent / ".gitignore").write_text("*\n")
+
+    def _log_ahead(self) -> None:
+        """Switch to the write-ahead log; SQLite does not wait its turn here when two processes open a new file."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:  # a full disk has rolled back already
+            self._db.execute("ROLLBACK")
 
     def _insert(self, run: Run, done: int, records: list[object]) -> None:
         self._db.execute(
@@ -126,12 +169,14 @@ class Store:
             (run.id, run.clock.started, json.dumps(header(run))),
         )
         bodies = ((run.id, done + i, json.dumps(encode(record))) for i, record in enumerate(records))
-        self._db.executemany("INSERT INTO record VALUES (?, ?, ?)", bodies)
+        self._db.executemany("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", bodies)
         for frame in run.frames:
-            new = frame.unsaved()
+            key = (run.id, frame.metric, json.dumps(frame.subjects))
+            new, dropped = frame.unsaved(), dropped_plain(frame)
             if new is not None:
-                row = (run.id, frame.metric, json.dumps(frame.subjects), *new)
-                self._db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", row)
+                self._db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", (*key, *new))
+            if dropped is not None:
+                self._db.execute("INSERT OR REPLACE INTO dropped VALUES (?, ?, ?, ?)", (*key, json.dumps(dropped)))
 
     @contextmanager
     def _told(self) -> Iterator[None]:

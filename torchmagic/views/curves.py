@@ -13,7 +13,9 @@ WIDE = 100.0
 def curves_page(run: Run) -> Page:
     """Return the loss of each backward line and the total gradient norm, over optimizer steps."""
     losses = [_line(run, "loss", name) for name in run.subjects("loss")]
-    norms = [Line(name="total", steps=steps, values=values) for steps, values in [run.series("grad_norm", name="")] if steps]  # noqa: E501 - one expression
+    norms = [
+        Line(name="total", steps=steps, values=values) for steps, values in [run.series("grad_norm", name="")] if steps
+    ]
     clipped = run.series("grad_norm_before_clip")
     if clipped[0]:
         norms.append(Line(name="before clipping", steps=clipped[0], values=clipped[1]))

@@ -45,7 +45,10 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         for record in run.of(ModelRecord)
     ]
     rows += [
-        ("optimizer", f"{record.name} ({record.class_name}, lr {', '.join(f'{lr:g}' for lr in dict.fromkeys(record.lr))})")
+        (
+            "optimizer",
+            f"{record.name} ({record.class_name}, lr {', '.join(f'{lr:g}' for lr in dict.fromkeys(record.lr))})",
+        )
         for record in run.of(OptimizerRecord)
     ]
     rows.append(("steps", str(run.steps)))

@@ -6,6 +6,7 @@ _THOUSANDS = ("", "k", "M", "G", "T", "P")
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _GROUPED_FROM = 10_000
+_WHOLE_TO = 1e15  # nobody counts further
 _MINUTE, _HOUR = 60, 3600
 _FINE_SHARE = 0.0995  # from here on no decimal is needed
 _LEAST_SHARE = 0.001  # less is written as "less than that"
@@ -24,17 +25,16 @@ def as_number(value: float | None) -> str:
     """
     if value is None:
         return ""
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value)
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    if value == 0:
-        return "0"
+    if abs(value) < _WHOLE_TO and value == int(value):
+        return f"{int(value):,}" if abs(value) >= _GROUPED_FROM else str(int(value))
     mantissa, power = f"{value:.3e}".split("e")
     if not _PLAIN_FROM <= abs(value) < _PLAIN_TO:
         return f"{_short(mantissa)}e{int(power)}"
-    grouping = "," if abs(value) >= _GROUPED_FROM else ""
-    return _short(f"{value:{grouping}.{max(0, 3 - int(power))}f}")
+    digits = max(0, 3 - int(power))
+    rounded = round(value, digits)
+    return _short(f"{rounded:,.{digits}f}" if abs(rounded) >= _GROUPED_FROM else f"{rounded:.{digits}f}")
 
 
 def as_count(value: float) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torchmagic.records.finding import Finding
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """A paragraph; ``strong`` marks the one sentence that must be read."""

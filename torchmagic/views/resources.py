@@ -31,9 +31,12 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         values = run.series(metric)[1]
         if values:
             rows.append((f"{name} memory, peak", f"{as_bytes(max(values))} ({_growth(values)})"))
-    for record in run.of(EnvironmentRecord):
-        rows.append(("environment", f"torch {record.torch}, Python {record.python}, {record.device}, {record.num_threads} threads"))  # noqa: E501, PERF401 - one sentence
+    rows.extend(("environment", _environment(record)) for record in run.of(EnvironmentRecord))
     return rows
+
+
+def _environment(record: EnvironmentRecord) -> str:
+    return f"torch {record.torch}, Python {record.python}, {record.device}, {record.num_threads} threads"
 
 
 def _growth(values: Sequence[float]) -> str:

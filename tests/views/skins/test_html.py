@@ -40,7 +40,10 @@ def fake_png(block):
 
 @pytest.mark.parametrize("draw", [None, fake_png])
 def test_a_hostile_name_stays_text(hostile_page, draw):
-    for html in (as_html(hostile_page, title=hostile_page.title, draw=draw), as_html_document([hostile_page], title=hostile_page.title)):
+    for html in (
+        as_html(hostile_page, title=hostile_page.title, draw=draw),
+        as_html_document([hostile_page], title=hostile_page.title),
+    ):
         read = Reader(html)
         assert "script" not in read.tags
         assert not [name for _, name, _ in read.attributes if name.startswith("on")]
@@ -50,7 +53,10 @@ def test_a_hostile_name_stays_text(hostile_page, draw):
 @pytest.mark.parametrize("kind", ["page", "empty_page"])
 def test_it_needs_no_script_and_no_network(kind, request):
     page = request.getfixturevalue(kind)
-    for html in (as_html(page, title="a", uid="u", draw=fake_png), as_html_document([page, page], title="a", draw=fake_png)):
+    for html in (
+        as_html(page, title="a", uid="u", draw=fake_png),
+        as_html_document([page, page], title="a", draw=fake_png),
+    ):
         assert "<script" not in html
         assert "http" not in html
         assert "@import" not in html
@@ -59,7 +65,17 @@ def test_it_needs_no_script_and_no_network(kind, request):
 
 def test_it_says_place_evidence_cause_and_fix_in_words(page):
     text = " ".join(" ".join(Reader(as_html(page)).words).split())
-    for words in ("ERROR", "line 14:", "loss.backward()", "net.2.weight", "step 8", "412,308", "overshoots", "Fix:", "uncertain"):
+    for words in (
+        "ERROR",
+        "line 14:",
+        "loss.backward()",
+        "net.2.weight",
+        "step 8",
+        "412,308",
+        "overshoots",
+        "Fix:",
+        "uncertain",
+    ):
         assert words in text
     assert text.index("grow without bound") < text.index("The loss is NaN from step 9 on")
 
@@ -81,8 +97,10 @@ def test_tables_have_heads_that_a_screen_reader_can_use(page):
 def test_a_drawn_plot_says_its_numbers_in_its_alternative_text(page):
     alternatives = [value for tag, name, value in Reader(as_html(page, draw=fake_png)).attributes if name == "alt"]
     assert alternatives == [
-        "Plot Loss over step: train 2 → 0.2222, min 0.2222, max 2, 3 not finite, from step 9; "
-        "validation 2.5 → 1, min 1, max 2.5.",
+        (
+            "Plot Loss over step: train 2 → 0.2222, min 0.2222, max 2, 3 not finite, from step 9; "
+            "validation 2.5 → 1, min 1, max 2.5."
+        ),
         "Histogram Gradient values: 80 values from -1 to 1, most (40) between -0.5 and 0.",
     ]
 

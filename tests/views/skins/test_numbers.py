@@ -14,7 +14,25 @@ from torchmagic.views import numbers
 from torchmagic.views.numbers import as_bytes, as_count, as_number, as_seconds, as_share
 
 SCRIPT = Path(torchmagic.jupyter.panel.__file__).parent / "script" / "numbers.js"
-VALUES = [0.0, 1.0, -2.5, 0.1, 0.12345, 0.99999, 0.001, 0.000999, 1234.5, 9999.6, 99999.7, 123456.7, 1.5e6, -3e-9, 7e120]
+VALUES = [
+    0.0,
+    1.0,
+    -2.5,
+    0.1,
+    0.12345,
+    0.99999,
+    0.001,
+    0.000999,
+    0.000123456,
+    1234.6,
+    9999.6,
+    99999.7,
+    123456.7,
+    1_500_000.5,
+    -3e-9,
+    7e12,
+    3.5e17,
+]
 
 
 def test_the_examples_hold():
@@ -31,7 +49,9 @@ def test_the_examples_hold():
         (0.1, "0.1"),
         (999.96, "1000"),
         (12345.6, "12,346"),
-        (1e6, "1e6"),
+        (1e6, "1,000,000"),
+        (1234567.8, "1.235e6"),
+        (10**20, "1e20"),
         (2.5e-12, "2.5e-12"),
         (math.nan, "nan"),
         (None, ""),
@@ -43,13 +63,33 @@ def test_a_number_has_four_significant_digits(value, written):
 
 def test_units_fit_the_size():
     assert [as_bytes(n) for n in (0, 1023, 1024, 2.5 * 2**30)] == ["0 B", "1023 B", "1 KiB", "2.5 GiB"]
-    assert [as_seconds(n) for n in (0, 3e-7, 0.5, 59.5, 61, 3600)] == ["0 s", "300 ns", "500 ms", "59.5 s", "1 min 1 s", "1 h 0 min"]
-    assert [as_share(n) for n in (0, 0.0001, 0.05, 0.0999, 0.5, math.nan)] == ["0 %", "<0.1 %", "5.0 %", "10 %", "50 %", "nan"]
+    assert [as_seconds(n) for n in (0, 3e-7, 0.5, 59.5, 61, 3600)] == [
+        "0 s",
+        "300 ns",
+        "500 ms",
+        "59.5 s",
+        "1 min 1 s",
+        "1 h 0 min",
+    ]
+    assert [as_share(n) for n in (0, 0.0001, 0.05, 0.0999, 0.5, math.nan)] == [
+        "0 %",
+        "<0.1 %",
+        "5.0 %",
+        "10 %",
+        "50 %",
+        "nan",
+    ]
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_panel_writes_numbers_alike():
-    kinds = {"asNumber": as_number, "asCount": as_count, "asBytes": as_bytes, "asSeconds": as_seconds, "asShare": as_share}
+    kinds = {
+        "asNumber": as_number,
+        "asCount": as_count,
+        "asBytes": as_bytes,
+        "asSeconds": as_seconds,
+        "asShare": as_share,
+    }
     calls = ",".join(f"{name}: values.map({name})" for name in kinds)
     program = f"{SCRIPT.read_text()}\nconst values = {json.dumps(VALUES)};\nconsole.log(JSON.stringify({{{calls}}}));"
     done = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)

@@ -1,5 +1,8 @@
 """This file is the order in which findings are read."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.views.skins.reading_order import reading_order
 
@@ -30,6 +33,13 @@ def test_findings_that_cause_each_other_all_stay_in_sight():
 
 def test_a_certain_finding_is_never_hidden_under_a_doubtful_one():
     assert read(finding("a", confidence=0.4), finding("b", "a")) == [("b", []), ("a", [])]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.lists(st.sampled_from("abcd"), max_size=3), st.floats(0, 1))))
+def test_no_finding_is_lost_or_shown_twice(drawn):
+    findings = [finding(rule, *causes, confidence=sure) for rule, causes, sure in drawn]
+    shown = [id(one) for root in reading_order(findings) for one in (root.finding, *root.consequences)]
+    assert sorted(shown) == sorted(map(id, findings))
 
 
 def test_several_findings_of_one_rule_all_appear():

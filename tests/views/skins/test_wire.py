@@ -37,6 +37,13 @@ def test_findings_arrive_in_reading_order_with_their_fix_in_parts(page):
     assert (guess["fix"], guess["code"], guess["copy"]) == ("Try `nn.LeakyReLU`.", "", "nn.LeakyReLU")
 
 
+def test_a_long_line_ends_where_the_run_stands():
+    values = [float(i % 100) for i in range(10_049)] + [20.5]  # the last is no extreme of its stretch
+    thin = thinned(Line(name="x", steps=[float(i) for i in range(10_050)], values=values))
+    assert (thin.steps[-1], thin.values[-1]) == (10_049.0, 20.5)
+    assert len(thin.values) <= 402
+
+
 @given(st.lists(st.floats(width=32), min_size=1, max_size=3000))
 def test_a_thinned_line_keeps_its_ends_extremes_and_first_loss(values):
     steps = [float(i) for i in range(len(values))]

@@ -9,8 +9,6 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, needs_local_scope
 from IPython.display import display
 
-from torchmagic.debuggers.tensorinfo import tensorinfo
-
 _USAGE = (
     "usage: %tensorinfo EXPRESSION, where the expression gives a tensor, for instance %tensorinfo model.weight.grad"
 )
@@ -51,6 +49,8 @@ class TensorinfoMagics(Magics):
         expression = line.strip().removesuffix(";").rstrip()
         if expression in ("", "--help", "-h"):
             raise UsageError(_USAGE if not expression else f"{_USAGE}; %tensorinfo? tells more")
+        from torchmagic.debuggers.tensorinfo import tensorinfo  # noqa: PLC0415 - torch waits for the first use
+
         value = _evaluated(_compiled(expression), self.shell, local_ns)
         name = expression if len(expression) <= _MAX_NAME else f"{expression[: _MAX_NAME - 1]}…"
         try:

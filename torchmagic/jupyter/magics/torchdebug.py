@@ -1,19 +1,19 @@
 """This file is the ``%%torchdebug`` magic: its cell form for programs, its line form, and watching until told off."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand, output_can_be_silenced
 
 from torchmagic.debuggers.settings import Settings
-from torchmagic.jupyter.cell_run import CellRun
 from torchmagic.jupyter.cells import Cell, Cells
 from torchmagic.jupyter.options import MAGIC, asks_help, help_text, no_statement, parse
-from torchmagic.jupyter.showing import Showing
 from torchmagic.jupyter.tracebacks import remove_our_frames
 from torchmagic.jupyter.user_code import UserCode
-from torchmagic.jupyter.verdict import verdict
 from torchmagic.jupyter.wall import tell_once
+
+if TYPE_CHECKING:
+    from torchmagic.jupyter.cell_run import CellRun
 
 
 @magics_class
@@ -33,6 +33,7 @@ class TorchdebugMagics(Magics):
         self.cells = Cells(shell, self._asked_run, self._automatic_run)
         self._automatic: Settings | None = None
 
+    @output_can_be_silenced
     @no_var_expand
     @line_cell_magic
     def torchdebug(self, line: str, cell: str | None = None) -> Any:
@@ -48,10 +49,10 @@ class TorchdebugMagics(Magics):
         The cell runs as if the line were not there. ``%torchdebug --help`` lists the options, Tab completes them,
         and ``%config TorchMagic`` sets their defaults.
         """
-        if asks_help(line):
+        word, _, options = line.strip().partition(" ")
+        if asks_help(line) or (word in ("on", "off") and asks_help(options)):
             print(help_text())  # noqa: T201 - help is what was asked for
             return None
-        word, _, options = line.strip().partition(" ")
         if cell is None and word in ("on", "off"):
             return self._switch(word, options)
         settings, statement = self._parsed(line)
@@ -71,20 +72,24 @@ class TorchdebugMagics(Magics):
     def _parsed(self, line: str) -> tuple[Settings, str]:
         return parse(line, self.configuration.values_by_field())
 
-    def _asked_run(self, options: str, info: Any) -> CellRun:
+    def _asked_run(self, options: str, info: Any) -> "CellRun":
         """The run of a cell with a header."""
         settings, statement = self._parsed(options)
         if statement:
             raise UsageError(no_statement(statement))
         return self._run(settings, info, source=getattr(info, "raw_cell", ""))
 
-    def _automatic_run(self, info: Any) -> CellRun | None:
+    def _automatic_run(self, info: Any) -> "CellRun | None":
         """The run of a cell without a header, between on and off."""
         if self._automatic is None or info.raw_cell.lstrip().startswith(f"%%{MAGIC}"):
             return None
         return self._run(self._automatic, info, source=info.raw_cell, automatic=True)
 
-    def _run(self, settings: Settings, info: Any, *, source: str, automatic: bool = False) -> CellRun:
+    def _run(self, settings: Settings, info: Any, *, source: str, automatic: bool = False) -> "CellRun":
+        # What only runs need is loaded with the first of them: loading the extension is to cost next to nothing.
+        from torchmagic.jupyter.cell_run import CellRun  # noqa: PLC0415
+        from torchmagic.jupyter.showing import Showing  # noqa: PLC0415
+
         has_front_end = getattr(self.shell, "kernel", None) is not None
         cell_id = getattr(info, "cell_id", None)
         showing = Showing(settings.panel, front_end=has_front_end, cell_id=cell_id)
@@ -108,11 +113,13 @@ class TorchdebugMagics(Magics):
         self._finish(cell, run, None)
         return result
 
-    def _finish(self, cell: Cell, run: CellRun, error: BaseException | None) -> None:
+    def _finish(self, cell: Cell, run: "CellRun", error: BaseException | None) -> None:
         """Close a run; show it at once when no cell is running that would show it at its end."""
         run.close(error)
         if cell is self.cells.innermost:
             return
+        from torchmagic.jupyter.verdict import verdict  # noqa: PLC0415 - as above
+
         failure = verdict(cell.end(error))
         if failure is not None and error is None:
             raise failure

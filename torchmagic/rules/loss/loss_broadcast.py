@@ -42,5 +42,7 @@ def loss_broadcast(run: Run) -> Iterator[Finding]:
             },
             why="The shapes differ, so each prediction is compared with every target: the best answer is then the mean "
             "of all targets.",
-            fix="pred.squeeze(1)  # the same shape for both" if squeezed else "target.squeeze(1)  # the same shape for both",
+            fix="pred.squeeze(1)  # the same shape for both"
+            if squeezed
+            else "target.squeeze(1)  # the same shape for both",
         )

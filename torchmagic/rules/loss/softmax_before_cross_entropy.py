@@ -37,7 +37,8 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
             rule="softmax-before-cross-entropy",
             severity=Severity.ERROR,
             confidence=0.97 if first.producer or first.producer_place else 0.9,
-            title=f"{first.loss} gets probabilities" + (f" from the softmax {first.producer}" if first.producer else ""),
+            title=f"{first.loss} gets probabilities"
+            + (f" from the softmax {first.producer}" if first.producer else ""),
             module=first.producer,
             **line_of(first.producer_place if in_forward else place),
             step=first.step,

@@ -35,7 +35,7 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             rule="eval-mode-training",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"{model} trains in evaluation mode: {len(last.modules)} modules ({kinds}) from step {records[0].step} on",
+            title=f"{model} trains with {len(last.modules)} modules ({kinds}) in evaluation mode",
             module=last.modules[0],
             **line_of(last.switched or last.forward),
             step=records[0].step,

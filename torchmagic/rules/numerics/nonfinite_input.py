@@ -28,7 +28,7 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
             rule="nonfinite-input",
             severity=Severity.ERROR,
             confidence=0.99,
-            title=f"the batch at step {record.step} holds {record.num_nan} NaN and {record.num_inf} Inf ({record.where})",
+            title=f"the batch at step {record.step} has {record.num_nan} NaN, {record.num_inf} Inf ({record.where})",
             module=record.model,
             **line_of(record.place),
             step=record.step,

@@ -17,7 +17,7 @@ from torchmagic.analyses.source_lines import line_at, lines_assigning
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Iterations in which the same parameter must have received a gradient.
@@ -47,8 +47,7 @@ def _steady(records: Sequence[UnownedGradientsRecord]) -> list[str]:
 def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecord]) -> Finding:
     optimizer = next(iter(run.of(OptimizerRecord)), None)
     module = names[0].rpartition(".")[0]
-    replaced = lines_assigning(run.source, module.rpartition(".")[2])
-    place = {"line": replaced[0], "source": line_at(run.source, replaced[0])} if replaced else line_of(optimizer.place if optimizer else None)  # noqa: E501 - one expression
+    place = _place(run, module, optimizer)
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     name = optimizer.name if optimizer else "optimizer"
     return Finding(
@@ -59,8 +58,7 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
         module=module,
         parameter=names[0],
         optimizer=optimizer.name if optimizer else None,
-        line=place["line"],  # type: ignore[arg-type] # an int by its key
-        source=place["source"],  # type: ignore[arg-type] # a string by its key
+        **place,
         step=records[0].step,
         evidence={
             "parameters": len(names),
@@ -69,5 +67,13 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
             "parameters of the model that an optimizer owns": records[-1].owned,
         },
         why="The optimizer was given other tensors: these were made or replaced after it was built, or were left out.",
-        fix=f"build {name} after the model is complete, or: {name}.add_param_group({{'params': {module}.parameters()}})",
+        fix=f"build {name} when the model is complete, or: {name}.add_param_group({{'params': {module}.parameters()}})",
     )
+
+
+def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
+    """Return the line of the cell that replaces the module, else the one at which the optimizer first stepped."""
+    replaced = lines_assigning(run.source, module.rpartition(".")[2])
+    if replaced:
+        return Located(line=replaced[0], source=line_at(run.source, replaced[0]))
+    return line_of(optimizer.place if optimizer else None)

@@ -112,7 +112,7 @@ def _lines(plot: Plot) -> str:
 def _shares(block: Shares) -> str:
     total = sum(amount for _, amount in block.parts)
     rows = [
-        [_escaped(name), as_amount(amount, unit=block.unit), as_share(amount / total if total else 0.0)]
+        [_escaped(name), _escaped(as_amount(amount, unit=block.unit)), as_share(amount / total if total else 0.0)]
         for name, amount in block.parts
     ]
     return _grid(("part", "amount", "share"), rows, {1, 2})

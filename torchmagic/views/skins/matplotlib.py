@@ -45,7 +45,7 @@ def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
     with warnings.catch_warnings():
         # a name in a script that the bundled font lacks is drawn as boxes; the alternative text still says it
         warnings.simplefilter("ignore")
-        figure.savefig(buffer, format="png", dpi=dpi, transparent=True, metadata={"Software": None})
+        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
     return buffer.getvalue()
 
 
@@ -122,9 +122,9 @@ def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:
 def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:
     """Shade where values are not finite; a line at the start of each stretch shows also a single one."""
     starts = [step for i, step in enumerate(steps) if lost[i] and not (i and lost[i - 1])]
-    where = {"transform": axes.get_xaxis_transform(), "color": _NOT_FINITE, "label": "_"}
-    axes.fill_between(steps, 0, 1, where=lost, alpha=0.16, linewidth=0, **where)
-    axes.vlines(starts, 0, 1, alpha=0.5, linewidth=1, **where)
+    up = axes.get_xaxis_transform()
+    axes.fill_between(steps, 0, 1, where=lost, transform=up, color=_NOT_FINITE, alpha=0.16, linewidth=0)
+    axes.vlines(starts, 0, 1, transform=up, color=_NOT_FINITE, alpha=0.5, linewidth=1)
 
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:

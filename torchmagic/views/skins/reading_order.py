@@ -61,6 +61,4 @@ def _root_of(finding: Finding, first: dict[str, Finding]) -> Finding:
 
 
 def _explains(cause: Finding | None, finding: Finding) -> bool:
-    if cause is None or cause is finding:
-        return False
-    return cause.confidence >= CERTAIN or finding.confidence < CERTAIN
+    return cause is not None and (cause.confidence >= CERTAIN or finding.confidence < CERTAIN)

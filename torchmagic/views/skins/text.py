@@ -56,10 +56,14 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - o
         case Plot():
             return "\n".join(_plot(block))
         case Bars():
-            drawn = sparkline([float(count) for count in block.counts], width=_SPARK)
-            return f"{printable(block.title)}\n  {drawn}  {bars_sentence(block)}".rstrip()
+            drawn = sparkline([float(count) for count in block.counts], width=_SPARK) if any(block.counts) else ""
+            return (
+                f"{printable(block.title)}\n  {drawn}  {bars_sentence(block)}"
+                if drawn
+                else f"{printable(block.title)}\n  no values"
+            )
         case Shares():
-            return "\n".join(_shares(block))
+            return "\n".join(_shares(block, width))
         case Findings():
             return "\n\n".join(_root(root, width) for root in reading_order(block.findings)) or "No findings."
 
@@ -81,30 +85,33 @@ def _plot(plot: Plot) -> Iterator[str]:
     yield printable(plot.title) + (" (log scale)" if plot.log else "")
     names = [printable(line.name) for line in plot.lines]
     column = max(map(len, names), default=0)
-    for name, line in zip(names, plot.lines, strict=True):
-        drawn = sparkline(line.values, width=_SPARK, log=plot.log)
-        yield f"  {name:<{column}}  {drawn:<{_SPARK}}  {line_sentence(line, x_label=plot.x_label)}"
+    drawings = [sparkline(line.values, width=_SPARK, log=plot.log) for line in plot.lines]
+    longest = max(map(len, drawings), default=0)
+    for name, drawn, line in zip(names, drawings, plot.lines, strict=True):
+        yield f"  {name:<{column}}  {drawn:<{longest}}  {line_sentence(line, x_label=plot.x_label)}"
     if not plot.lines:
         yield "  no values"
 
 
-def _shares(block: Shares) -> Iterator[str]:
+def _shares(block: Shares, width: int) -> Iterator[str]:
     yield printable(block.title)
     total = sum(amount for _, amount in block.parts)
     names = [printable(name) for name, _ in block.parts]
     column = max(map(len, names), default=0)
-    amounts = [as_amount(amount, unit=block.unit) for _, amount in block.parts]
+    amounts = [printable(as_amount(amount, unit=block.unit)) for _, amount in block.parts]
     right = max(map(len, amounts), default=0)
+    track = min(_TRACK, max(0, width - column - right - len("  " * 4) - 6))
     for name, written, (_, amount) in zip(names, amounts, block.parts, strict=True):
         share = amount / total if total else 0.0
-        bar = "█" * round(share * _TRACK)
+        bar = "█" * round(share * track)
         yield f"  {name:<{column}}  {written:>{right}}  {as_share(share):>6}  {bar}"
 
 
 def _root(root: Root, width: int) -> str:
     if root.doubtful:
         told = [_headline(root.finding, f"{root.finding.severity.value.upper()}?", width)]
-        told.append(f"  uncertain: {standing(root.finding)}")
+        guess = printable(f"uncertain ({standing(root.finding)}): {remedy(root.finding.fix)[0]}".rstrip(" :"))
+        told += wrap(guess, width, initial_indent="  ", subsequent_indent="    ")
     else:
         told = [_headline(root.finding, root.finding.severity.value.upper(), width), *_body(root.finding, width)]
     for finding in root.consequences:

@@ -1,9 +1,10 @@
 """This file is the wire skin: a page as plain values that JSON can hold, for the panel's script."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Line, Page, Plot, Shares, Table, Text
@@ -41,19 +42,19 @@ def thinned(line: Line, *, num_points: int = NUM_POINTS) -> Line:
         return line
     num_buckets = max(1, num_points // 2)
     edges = [round(i * length / num_buckets) for i in range(num_buckets + 1)]
+    values = np.asarray(line.values, dtype=float)[:length]
+    finite = np.isfinite(values)
+    lows, highs = np.where(finite, values, np.inf), np.where(finite, values, -np.inf)
     kept = {0, length - 1}
     for start, end in pairwise(edges):
-        kept.update(_extremes(line.values, start, end))
+        inside = finite[start:end]
+        if inside.any():
+            kept.add(start + int(lows[start:end].argmin()))
+            kept.add(start + int(highs[start:end].argmax()))
+        if not inside.all():
+            kept.add(start + int(inside.argmin()))
     order = sorted(kept)
     return Line(name=line.name, steps=[line.steps[i] for i in order], values=[line.values[i] for i in order])
-
-
-def _extremes(values: Sequence[float], start: int, end: int) -> set[int]:
-    finite = [i for i in range(start, end) if math.isfinite(values[i])]
-    kept = {min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)} if finite else set()
-    if len(finite) < end - start:
-        kept.add(next(i for i in range(start, end) if not math.isfinite(values[i])))
-    return kept
 
 
 def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind of block

@@ -1,0 +1,67 @@
+# Needs make and Python 3.11 or newer. `make` alone lists what there is.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# The models of the notebooks are so small that a second thread only makes them wait for each other.
+EXECUTE := OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --log-level WARN --execute --ExecutePreprocessor.record_timing=False
+# ipykernel warns of what holds for every kernel on one machine; pipefail keeps the exit status in front of it.
+QUIETLY := 2>&1 | { grep -v 'running over TCP without encryption' || true; }
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo lab test check lint bench docs notebooks clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.dev ## build the environment in .venv: package, notebooks, tests, checks
+
+demo: $(VENV)/.demo ## run notebooks/first_look.ipynb; leaves notebook and web page in build/demo
+	@mkdir -p build/demo
+	@$(EXECUTE) --to notebook --output-dir build/demo notebooks/first_look.ipynb $(QUIETLY)
+	@$(BIN)/jupyter nbconvert --log-level WARN --to html build/demo/first_look.ipynb
+	@$(BIN)/python notebooks/summary.py build/demo/first_look.ipynb
+
+lab: $(VENV)/.demo ## open the notebook in JupyterLab
+	$(BIN)/jupyter lab notebooks/first_look.ipynb
+
+test: $(VENV)/.dev ## run every test that needs no GPU
+	$(BIN)/python -m pytest -m "not gpu"
+
+check: lint ## what must hold before a commit: lint, types, contracts between the rooms
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lint: $(VENV)/.dev ## style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(VENV)/.dev ## what watching costs, beside torch's detect_anomaly
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/load_ext.py
+
+docs: $(VENV)/.dev ## write a page for each rule to build/docs
+	$(BIN)/python docs/build.py build/docs
+
+notebooks: $(VENV)/.dev ## run the stored notebooks again, in place
+	$(EXECUTE) --ExecutePreprocessor.store_widget_state=False --to notebook --inplace notebooks/*.ipynb $(QUIETLY)
+	$(BIN)/jupyter nbconvert --log-level WARN --coalesce-streams --inplace notebooks/*.ipynb
+
+clean: ## remove what was built, but not .venv
+	rm -rf build dist notebooks/.torchmagic
+
+$(VENV)/bin/python:
+	@echo "building $(VENV) with $(PYTHON)"
+	@"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing torchmagic and what the notebooks need; torch is large, so this takes some minutes"
+	@$(INSTALL) -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing torchmagic and what its tests need; torch is large, so this takes some minutes"
+	@$(INSTALL) -e '.[dev]'
+	@touch $(VENV)/.demo $@

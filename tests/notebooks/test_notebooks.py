@@ -1,0 +1,109 @@
+"""The notebooks run as they are stored, and what is stored can be read without running it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SANITIZE = Path(__file__).with_name("sanitize.cfg")
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+# Home folders, temporary folders and virtual environments of whoever ran the notebook last.
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|tmp|work|opt|usr|mnt)/|[A-Z]:\\\\|site-packages|ipykernel_\d")
+TIMEOUT = 300  # seconds; a notebook takes about twenty
+
+pytestmark = pytest.mark.notebooks
+
+
+def stored(notebook):
+    return json.loads(notebook.read_text(encoding="utf-8"))
+
+
+def outputs(notebook):
+    return [output for cell in stored(notebook)["cells"] for output in cell.get("outputs", ())]
+
+
+def text_of(output, kind):
+    return "".join(output.get("data", {}).get(kind, ""))
+
+
+def static_copies(notebook):
+    return [output for output in outputs(notebook) if "data-torchmagic-static" in text_of(output, "text/html")]
+
+
+def watched_cells(notebook):
+    return [cell for cell in stored(notebook)["cells"] if "".join(cell["source"]).startswith("%%torchdebug")]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_gives_what_is_stored(notebook, tmp_path):
+    names = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"]
+        + ["--nbval-cell-timeout", "120", "--nbval-sanitize-with", str(SANITIZE), "-o", "addopts=", str(notebook)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=TIMEOUT,
+        env={**os.environ, **{name: str(tmp_path / name.lower()) for name in names}, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+def test_there_are_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["first_look", "nonfinite"]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_watched_cell_has_a_copy_of_its_panel_that_needs_no_kernel(notebook):
+    copies = static_copies(notebook)
+    assert len(copies) == len(watched_cells(notebook)) >= 2
+    for copy in copies:
+        html, text = text_of(copy, "text/html"), text_of(copy, "text/plain")
+        assert "<script" not in html
+        assert not re.search(r"(?:src|href)=[\"']https?:", html)
+        for heading in ("Findings", "Curves", "Parameters", "Memory &amp; time"):
+            assert heading in html
+        for heading in ("Findings", "Curves", "Parameters", "Memory & time"):
+            assert heading in text
+
+
+@pytest.mark.parametrize(
+    ("stem", "title", "line", "fix"),
+    [
+        ("first_look", "gets probabilities", "return torch.softmax(scores, dim=1)", "raw scores"),
+        ("nonfinite", "first non-finite value", "return torch.cat([x, torch.log(ink)], dim=1)", "clamp"),
+    ],
+)
+def test_the_stored_copy_tells_the_finding_with_its_line_and_cure(stem, title, line, fix):
+    copies = static_copies(ROOT / "notebooks" / f"{stem}.ipynb")
+    told = [copy for copy in copies if "ERROR" in text_of(copy, "text/plain")]
+    assert len(told) == 1
+    for kind in ("text/html", "text/plain"):
+        words = text_of(told[0], kind)
+        assert title in words
+        assert line in words
+        assert fix in words
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_nothing_stored_tells_of_the_machine_that_ran_it(notebook):
+    content = json.dumps([cell | {"id": ""} for cell in stored(notebook)["cells"]], ensure_ascii=False)
+    without_pictures = re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", content)
+    found = MACHINE_PATH.search(without_pictures)
+    assert found is None, without_pictures[max(0, found.start() - 80) : found.end() + 80]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_stored_notebook_is_in_order(notebook):
+    content = stored(notebook)
+    counts = [cell["execution_count"] for cell in content["cells"] if cell["cell_type"] == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+    assert not [output for output in outputs(notebook) if output["output_type"] == "error"]
+    assert content["metadata"]["kernelspec"]["name"] == "python3"
+    assert "widgets" not in content["metadata"], "run `make notebooks`, which leaves the state of widgets out"

@@ -1,0 +1,119 @@
+"""This file tests the rule on gradients that explode, on series written by hand."""
+
+import math
+
+import pytest
+
+from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.numerics.exploding_gradient import LARGE, RISING_STEPS, TIMES_MEDIAN, exploding_gradient
+from torchmagic.session.run import Run
+
+NAN = math.nan
+CALM = [1.0] * 12
+
+
+def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None):
+    run = Run()
+    run.records.append(BackwardRecord(name="loss", place=Place(file="<cell>", line=4, source="loss.backward()")))
+    run.records.append(
+        LossRecord(name="mse_loss", input_shape=(4,), target_shape=(4,), reduction=reduction, place=None)
+    )
+    for step, norm in enumerate(norms):
+        run.frame("grad_norm", ("",)).append(step, (norm,))
+        run.frame("grad_norm", ("net.0.weight", "net.2.weight")).append(step, (0.1 * norm, 0.9 * norm))
+    for step, norm in enumerate(before_clip):
+        run.frame("grad_norm_before_clip", ("",)).append(step, (norm,))
+    for step, loss in enumerate(losses):
+        run.frame("loss", ("loss",)).append(step, (loss,))
+    if born is not None:
+        run.records.append(NonfiniteRecord(birth=born[0], step=born[1]))
+    return list(exploding_gradient(run))
+
+
+def test_a_norm_a_thousand_times_the_median_is_enough():
+    assert (LARGE, TIMES_MEDIAN) == (1e3, 1e3)
+    norms = [2.0] * 12
+    norms[7] = 2000.0
+    (finding,) = found(norms)
+    assert (finding.step, finding.line) == (7, 4)
+    assert finding.parameter == "net.2.weight"
+    assert finding.module == "net.2"
+    assert finding.evidence["gradient norm"] == 2000.0
+
+
+def test_a_norm_just_below_a_thousand_times_the_median_is_silent():
+    assert found([2.0] * 11 + [1999.0]) == []
+
+
+def test_a_norm_that_is_not_above_a_thousand_is_silent_whatever_the_median():
+    assert found([1e-6] * 11 + [1000.0]) == []
+    assert len(found([1e-6] * 11 + [1001.0])) == 1
+
+
+def test_large_norms_that_were_large_from_the_start_are_silent():
+    assert found([5e4] * 12, [9.0] * 12) == []
+
+
+def test_norms_that_rise_with_the_loss_for_three_steps_are_enough():
+    assert RISING_STEPS == 3
+    (finding,) = found([200.0, 500.0, 800.0, 1001.0], [1.0, 2.0, 3.0, 4.0])
+    assert finding.step == 3
+
+
+def test_two_rising_steps_are_silent():
+    assert found([500.0, 800.0, 1200.0], [1.0, 2.0, 3.0]) == []
+
+
+def test_rising_norms_below_a_thousand_are_silent():
+    assert found([1.0, 10.0, 100.0, 900.0, 1000.0], [1.0, 2.0, 3.0, 4.0, 5.0]) == []
+
+
+def test_rising_norms_whose_loss_falls_are_silent():
+    assert found([500.0, 1200.0, 1300.0, 1400.0, 1500.0], [5.0, 4.0, 3.0, 2.0, 1.0]) == []
+
+
+def test_norms_that_go_up_and_down_are_silent():
+    assert found([1500.0, 1200.0] * 6, [1.0, 2.0] * 6) == []
+
+
+def test_a_loss_that_becomes_nan_counts_as_rising():
+    assert len(found([500.0, 900.0, 1500.0, 3000.0], [1.0, 2.0, NAN, NAN])) == 1
+
+
+def test_clipped_gradients_are_judged_by_their_norm_before_clipping():
+    assert found([1.0] * 12, before_clip=[2.0] * 12) == []
+    (finding,) = found([1.0] * 12, before_clip=[2.0] * 11 + [9e4])
+    assert finding.step == 11
+    assert finding.evidence["gradient norm"] == 9e4
+
+
+def test_a_summed_loss_that_falls_is_silent():
+    norms = [1.0] * 11 + [5e4]
+    assert found(norms, [9.0 - 0.5 * step for step in range(12)], reduction="sum") == []
+    assert len(found(norms, [9.0 + step for step in range(12)], reduction="sum")) == 1
+
+
+def test_what_comes_after_the_first_nan_is_not_judged():
+    assert found([1.0] * 8 + [NAN] * 4, [1.0] * 8 + [NAN] * 4, born=(Birth.GRADIENT, 8)) == []
+    assert found([1.0] * 8 + [9e9] * 4, born=(Birth.FORWARD, 8)) == []
+
+
+def test_a_short_rise_until_the_run_breaks_by_itself_is_enough():
+    norms, losses = [900.0, 1e4, 1e6], [1.0, 10.0, 100.0]
+    assert len(found(norms, losses, born=(Birth.FORWARD, 3))) == 1
+
+
+def test_a_short_rise_until_a_bad_batch_comes_is_silent():
+    assert found([900.0, 1e4, 1e6], [1.0, 10.0, 100.0], born=(Birth.INPUT, 3)) == []
+
+
+@pytest.mark.parametrize("norms", [[], [1.0], [NAN], [NAN] * 12, [math.inf]])
+def test_odd_series_do_not_disturb(norms):
+    assert found(norms) == []
+
+
+def test_an_infinite_norm_among_calm_ones_is_an_explosion():
+    (finding,) = found([*CALM, math.inf])
+    assert finding.step == 12

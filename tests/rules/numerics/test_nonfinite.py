@@ -1,0 +1,89 @@
+"""This file tests the three rules on the birth of non-finite values, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.numerics.nonfinite_forward import CURES, nonfinite_forward
+from torchmagic.rules.numerics.nonfinite_gradient import nonfinite_gradient
+from torchmagic.rules.numerics.nonfinite_input import nonfinite_input
+from torchmagic.session.run import Run
+
+LINE = Place(file="<cell>", line=11, source="loss = -p.log().mean()")
+
+
+def born(birth, **facts):
+    run = Run()
+    run.records.append(NonfiniteRecord(birth=birth, step=6, place=LINE, num_nan=2, num_inf=1, num_elements=40, **facts))
+    return {rule.id: list(rule(run)) for rule in (nonfinite_input, nonfinite_forward, nonfinite_gradient)}
+
+
+@pytest.mark.parametrize(
+    ("birth", "rule"),
+    [
+        (Birth.INPUT, "nonfinite-input"),
+        (Birth.FORWARD, "nonfinite-forward"),
+        (Birth.PARAMETER, "nonfinite-forward"),
+        (Birth.GRADIENT, "nonfinite-gradient"),
+    ],
+)
+def test_a_birth_belongs_to_one_rule(birth, rule):
+    found = born(birth, module="net.0", parameter="net.0.weight")
+    assert {name for name, findings in found.items() if findings} == {rule}
+    (finding,) = found[rule]
+    assert (finding.severity, finding.line, finding.step) == (Severity.ERROR, 11, 6)
+    assert (finding.evidence["NaN"], finding.evidence["Inf"]) == (2, 1)
+
+
+def test_a_bad_batch_says_which_columns():
+    (finding,) = born(Birth.INPUT, model="net", where="columns 3 of 8")["nonfinite-input"]
+    assert "columns 3 of 8" in finding.title
+    assert "2 NaN" in finding.title
+    assert finding.module == "net"
+
+
+def test_an_operator_says_what_it_was_given_and_where():
+    (finding,) = born(Birth.FORWARD, op="log", module="net.act", operands="8x4 from -1 to 2")["nonfinite-forward"]
+    assert "log" in finding.title
+    assert "net.act" in finding.title
+    assert "8x4 from -1 to 2" in finding.why
+    assert "clamp_min" in finding.fix
+
+
+def test_an_operator_between_model_and_loss_is_told_to_be_there():
+    (finding,) = born(Birth.FORWARD, op="log")["nonfinite-forward"]
+    assert "in the loss" in finding.title
+    assert finding.module is None
+
+
+@pytest.mark.parametrize("op", [*CURES, "div_", "log10", "true_divide"])
+def test_each_operator_has_advice(op):
+    (finding,) = born(Birth.FORWARD, op=op)["nonfinite-forward"]
+    assert finding.fix
+    if op in CURES:
+        assert finding.fix == CURES[op]
+
+
+def test_a_birth_whose_operator_was_not_seen_is_less_sure():
+    (unseen,) = born(Birth.FORWARD)["nonfinite-forward"]
+    (seen,) = born(Birth.FORWARD, op="exp")["nonfinite-forward"]
+    assert unseen.confidence < seen.confidence
+
+
+def test_a_broken_parameter_is_named():
+    (finding,) = born(Birth.PARAMETER, module="net.2", parameter="net.2.weight")["nonfinite-forward"]
+    assert finding.parameter == "net.2.weight"
+    assert finding.title.startswith("net.2.weight is non-finite before the forward")
+
+
+def test_a_gradient_names_its_parameter_and_the_likely_operator():
+    found = born(Birth.GRADIENT, parameter="net.0.weight", module="net.0", op="SqrtBackward0", num_parameters=3)
+    (finding,) = found["nonfinite-gradient"]
+    assert finding.parameter == "net.0.weight"
+    assert "SqrtBackward0" in finding.why
+    assert finding.evidence["parameters with such a gradient"] == 3
+
+
+def test_a_finite_run_is_silent():
+    assert [list(rule(Run())) for rule in (nonfinite_input, nonfinite_forward, nonfinite_gradient)] == [[], [], []]

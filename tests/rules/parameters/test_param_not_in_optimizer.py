@@ -1,0 +1,94 @@
+"""This file tests the rule on parameters that no optimizer owns, on records written by hand."""
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.place import Place
+from torchmagic.records.protocol import UnownedGradientsRecord
+from torchmagic.rules.parameters.param_not_in_optimizer import MIN_ITERATIONS, param_not_in_optimizer
+from torchmagic.session.run import Run
+
+HEAD = ("net.fc.weight", "net.fc.bias")
+
+
+def unowned(times, *, parameters=HEAD, changed=(), owned=4, training=True, model="net"):
+    return [
+        UnownedGradientsRecord(
+            model=model, step=step, parameters=parameters, changed=changed, owned=owned, training=training
+        )
+        for step in range(times)
+    ]
+
+
+def found(*records, source=""):
+    run = Run(source=source)
+    run.records.append(
+        OptimizerRecord(
+            name="opt",
+            class_name="Adam",
+            lr=(0.1,),
+            parameters=(),
+            place=Place(file="<cell>", line=9, source="opt.step()"),
+        )
+    )
+    run.records += records
+    return list(param_not_in_optimizer(run))
+
+
+def test_three_iterations_with_a_gradient_are_enough():
+    assert MIN_ITERATIONS == 3
+    (finding,) = found(*unowned(3))
+    assert (finding.severity, finding.module, finding.parameter) == (Severity.ERROR, "net.fc", "net.fc.weight")
+    assert (finding.optimizer, finding.line) == ("opt", 9)
+    assert finding.evidence["parameters"] == 2
+
+
+def test_two_iterations_are_silent():
+    assert found(*unowned(2)) == []
+
+
+def test_a_parameter_that_somebody_else_updates_is_silent():
+    assert found(*unowned(2), *unowned(3, changed=HEAD)) == []
+
+
+def test_of_two_parameters_only_the_one_that_nobody_updates_is_named():
+    (finding,) = found(*unowned(4, changed=("net.fc.weight",)))
+    assert finding.parameter == "net.fc.bias"
+
+
+def test_a_parameter_that_had_a_gradient_now_and_then_is_counted_by_itself():
+    records = [*unowned(2), *unowned(2, parameters=("net.fc.weight",))]
+    (finding,) = found(*records)
+    assert finding.evidence["parameters"] == 1
+
+
+def test_a_fixed_network_in_evaluation_mode_is_silent():
+    assert found(*unowned(5, owned=0, training=False)) == []
+
+
+def test_a_forgotten_network_in_training_mode_is_told_with_less_confidence():
+    (forgotten,) = found(*unowned(5, owned=0))
+    (part,) = found(*unowned(5))
+    assert forgotten.confidence < part.confidence
+
+
+def test_two_models_are_two_findings():
+    findings = found(*unowned(3), *unowned(3, model="encoder", parameters=("encoder.weight",)))
+    assert [finding.module for finding in findings] == ["net.fc", "encoder"]
+
+
+def test_the_line_that_replaces_the_module_is_the_place():
+    source = "opt = Adam(net.parameters())\nnet.fc = nn.Linear(4, 2)\n"
+    (finding,) = found(*unowned(3), source=source)
+    assert (finding.line, finding.source) == (2, "net.fc = nn.Linear(4, 2)")
+
+
+def test_the_line_in_the_class_that_makes_the_module_is_not_the_place():
+    source = "class Net:\n    def __init__(self):\n        self.fc = nn.Linear(4, 9)\nnet.fc = nn.Linear(4, 2)\n"
+    (finding,) = found(*unowned(3), source=source)
+    assert finding.line == 4
+
+
+def test_many_parameters_are_counted_and_a_few_named():
+    names = tuple(f"net.layer{i}.weight" for i in range(9))
+    (finding,) = found(*unowned(3, parameters=names))
+    assert "and 5 more" in finding.title

@@ -1,0 +1,69 @@
+"""This file runs the examples: each sick script gives its rule at its line, each sound one gives no alarm."""
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
+from torchmagic.records.finding import Severity
+from torchmagic.records.note import FailureRecord
+from torchmagic.session.session import Session
+
+HERE = Path(__file__).parent
+
+
+def scripts(pattern):
+    paths = sorted(HERE.glob(f"*/*/{pattern}.py"))
+    return pytest.mark.parametrize("path", paths, ids=[f"{path.parent.name}/{path.stem}" for path in paths])
+
+
+def watched(path):
+    """Run a script as a cell is run, and return the run; an exception ends the run as it would end the cell."""
+    source = path.read_text(encoding="utf-8")
+    namespace = {"__name__": "__main__"}
+    watching = Watch(Settings(save=False, every=1), namespace=namespace, source=source, session=Session())
+    code = compile(source, str(path), "exec")
+    run = watching.start()
+    error = None
+    try:
+        exec(code, namespace)  # noqa: S102 - the scripts are ours
+    except Exception as raised:  # noqa: BLE001 - some bugs end in an exception
+        error = raised
+    watching.stop(error)
+    assert not run.of(FailureRecord)
+    return run, error
+
+
+def wanted(path, key):
+    """Return what a comment ``# expect-line: …`` or ``# expect-module: …`` inside the script asks for."""
+    found = re.search(rf"^# expect-{key}: *(.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found.group(1).strip() if found else None
+
+
+@scripts("bad*")
+def test_a_sick_script_is_told_first_what_is_wrong_and_where(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of some of these bugs itself
+        run, _ = watched(path)
+    rule = path.parent.name.replace("_", "-")
+    found = [finding for finding in run.findings if finding.rule == rule]
+    assert [finding.rule for finding in run.findings][:1] == [rule]
+    line, module = wanted(path, "line"), wanted(path, "module")
+    if line is not None:
+        assert line in [finding.source for finding in found]
+        text = path.read_text(encoding="utf-8").splitlines()
+        assert all(text[finding.line - 1].strip() == finding.source for finding in found if finding.line)
+    if module is not None:
+        assert module in [finding.module or finding.parameter for finding in found]
+
+
+@scripts("good*")
+def test_a_sound_script_gives_no_alarm(path):
+    run, error = watched(path)
+    assert error is None
+    assert run.steps >= 5
+    alarms = [finding for finding in run.findings if finding.severity is not Severity.INFO]
+    assert not alarms, alarms
