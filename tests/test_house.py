@@ -20,7 +20,7 @@ FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "misc", "co
 
 # The one place that hooks torch, and the two files that hold its tools; nobody else may use those two.
 TAPS = {"probes/taps.py", "probes/wrappers.py", "probes/patches.py"}
-TOOLS_OF_TAPS = {"torchmagic.probes.wrappers": "wrap", "torchmagic.probes.patches": "Patches"}
+TOOLS_OF_TAPS = re.compile(r"torchmagic\.probes\.(wrappers|patches|wrappers\.wrap_\w+|patches\.Patches)")
 MODES = re.compile(
     r"TorchDispatchMode|TorchFunctionMode|detect_anomaly|set_detect_anomaly|saved_tensors_hooks|save_on_cpu"
     r"|set_default_dtype|use_deterministic_algorithms|inference_mode|set_grad_enabled|_set_grad_enabled"
@@ -95,15 +95,10 @@ def test_torch_is_hooked_patched_and_put_into_modes_by_the_taps_alone(path):
 
 def test_only_the_taps_use_the_tools_of_the_taps():
     for path in FILES:
-        modules = {node.module for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)}
-        whole = {
-            f"{node.module}.{alias.name}"
-            for node in ast.walk(tree_of(path))
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
-        used = (modules | whole) & set(TOOLS_OF_TAPS)
-        assert not used or name_of(path) in TAPS, f"{name_of(path)} imports {used}"
+        imported = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)]
+        names = {(node.module, alias.name) for node in imported for alias in node.names}
+        tools = {name for name in names if TOOLS_OF_TAPS.fullmatch(".".join(map(str, name)))}
+        assert not tools or name_of(path) in TAPS, f"{name_of(path)} imports {tools}"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_the_names_for_type_checkers_are_the_names_that_load():
 
 
 def test_an_unknown_name_is_an_attribute_error_that_names_it():
-    with pytest.raises(AttributeError, match="torchmagic.*'no_such_name'"):
+    with pytest.raises(AttributeError, match=r"torchmagic.*'no_such_name'"):
         _ = torchmagic.no_such_name
 
 

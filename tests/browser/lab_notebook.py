@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+from pathlib import Path
 
 import nbformat
 from playwright.sync_api import expect
@@ -11,14 +12,12 @@ _OPEN = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
 
 
 class LabNotebook:
-    """A notebook written to the server's folder and open in a page."""
+    """A notebook written to the server's folder, from cells or from a stored one, and open in a page."""
 
     def __init__(self, page, lab, cells, *, name="watched.ipynb"):
         self.page, self.lab, self.name = page, lab, name
         self.path = lab.notebooks / name
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(notebook, self.path)
+        nbformat.write(_without_outputs(cells) if isinstance(cells, Path) else _of_code(cells), self.path)
         self.reopen()
 
     def reopen(self):
@@ -68,3 +67,17 @@ class LabNotebook:
                 break
             self.page.wait_for_timeout(50)
         return json.loads(self.path.read_text())
+
+
+def _of_code(cells):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return notebook
+
+
+def _without_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook

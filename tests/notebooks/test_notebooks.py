@@ -14,6 +14,8 @@ SANITIZE = Path(__file__).with_name("sanitize.cfg")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 # Home folders, temporary folders and virtual environments of whoever ran the notebook last.
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|tmp|work|opt|usr|mnt)/|[A-Z]:\\\\|site-packages|ipykernel_\d")
+NBVAL = ("-q", "-p", "no:cacheprovider", "-o", "addopts=", "--nbval", "--nbval-current-env")
+NBVAL += ("--nbval-cell-timeout", "120", "--nbval-sanitize-with", str(SANITIZE))
 TIMEOUT = 300  # seconds; a notebook takes about twenty
 
 pytestmark = pytest.mark.notebooks
@@ -43,8 +45,7 @@ def watched_cells(notebook):
 def test_a_notebook_gives_what_is_stored(notebook, tmp_path):
     names = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"]
-        + ["--nbval-cell-timeout", "120", "--nbval-sanitize-with", str(SANITIZE), "-o", "addopts=", str(notebook)],
+        [sys.executable, "-m", "pytest", *NBVAL, str(notebook)],
         capture_output=True,
         text=True,
         check=False,

@@ -37,11 +37,12 @@ def line_at(source: str, line: int) -> str:
 
 
 def _walk(source: str) -> Iterator[ast.AST]:
-    try:
-        tree = ast.parse("\n".join(_python_only(source)))
-    except SyntaxError:
+    for text in (source, "\n".join(_python_only(source))):
+        try:
+            yield from ast.walk(ast.parse(text))
+        except SyntaxError:
+            continue
         return
-    yield from ast.walk(tree)
 
 
 def _python_only(source: str) -> Iterator[str]:
@@ -53,11 +54,8 @@ def _python_only(source: str) -> Iterator[str]:
 
 
 def _assigns(target: ast.expr, attribute: str) -> bool:
-    return _last_name(target) == attribute and not isinstance(target, ast.Name)
-
-
-def _is_own(target: ast.expr) -> bool:
-    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+    own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+    return _last_name(target) == attribute and not isinstance(target, ast.Name) and not own
 
 
 def _last_name(node: ast.AST) -> str | None:

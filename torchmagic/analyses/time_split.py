@@ -11,5 +11,8 @@ def time_split(run: Run) -> dict[str, float]:
     The phases are those of ``PHASES``: waiting for data, forward, backward, optimizer, and the user's other code.
     """
     split = {phase: sum(run.series("seconds", name=phase)[1]) for phase in PHASES}
+    if any(frame.metric == "seconds" and frame.dropped() is not None for frame in run.frames):
+        kept = sum(split.values()) or 1.0  # a long run keeps a part of its steps, which stands for all
+        split = {phase: seconds * (run.clock.seconds - run.clock.cost) / kept for phase, seconds in split.items()}
     split["torchmagic"] = run.clock.cost
     return split

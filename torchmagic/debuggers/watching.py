@@ -91,6 +91,7 @@ class Watch:
         self.run.status = _status(error)
         self.run.findings = judge(self.run, self._rule_failed)
         self._recorder.spend(time.perf_counter_ns() - began)
+        self._recorder.read_clock()
         self._write(final=True)
         return self.run
 

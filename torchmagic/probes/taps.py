@@ -79,8 +79,8 @@ class Taps:
 
     def drop(self, owner: object) -> None:
         """Stop handing events to an object's methods."""
-        for listeners in self._listeners.values():
-            listeners[:] = [each for each in listeners if getattr(each, "__self__", None) is not owner]
+        for event, listeners in self._listeners.items():  # new lists: an event may be under way
+            self._listeners[event] = [each for each in listeners if getattr(each, "__self__", None) is not owner]
 
     def open(self) -> None:
         """Hook torch."""
@@ -161,7 +161,7 @@ class Taps:
         if self.grad_enabled:
             torch._C._set_grad_enabled(False)  # noqa: FBT003 - torch's signature
         try:
-            for listener in tuple(listeners):
+            for listener in listeners:
                 try:
                     listener(*arguments)
                 except self._loud:

@@ -39,12 +39,16 @@ class Recorder:
         self._run.frame(metric, subjects).append(self._run.steps, values)
 
     def count_step(self) -> None:
-        """Close the present step."""
+        """Close the present step, and bring the run's clock up to date."""
         self._run.steps += 1
+        self.read_clock()
 
-    def spend(self, nanoseconds: int) -> None:
-        """Book time spent inside torchmagic, and bring the run's clock up to date."""
-        self._cost_ns += nanoseconds
+    def read_clock(self) -> None:
+        """Bring the run's clock up to date."""
         clock = self._run.clock
         clock.cost = self._cost_ns / 1e9
         clock.seconds = (time.perf_counter_ns() - self._started_ns) / 1e9
+
+    def spend(self, nanoseconds: int) -> None:
+        """Book time spent inside torchmagic."""
+        self._cost_ns += nanoseconds

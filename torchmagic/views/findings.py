@@ -29,7 +29,7 @@ def headline(run: Run) -> str:
 
 def _lead(run: Run) -> str:
     crash = next(iter(run.of(CrashRecord)), None)
-    ended = f"The cell ended with {crash.error} at line {crash.line}: {crash.source}. " if crash else ""
+    ended = _end(crash) if crash else ""
     if run.status is Status.RUNNING:
         return f"Running, step {run.steps}: findings are drawn when the cell ends."
     if run.findings:
@@ -37,6 +37,11 @@ def _lead(run: Run) -> str:
     if not run.steps:
         return ended + "No optimizer stepped in this cell, so there was little to judge."
     return ended + f"Nothing found wrong in {run.steps} step{'' if run.steps == 1 else 's'}."
+
+
+def _end(crash: CrashRecord) -> str:
+    where = f" at line {crash.line}: {crash.source}" if crash.line else ""
+    return f"The cell ended with {crash.error}{where}. "
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:

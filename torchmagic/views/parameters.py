@@ -8,11 +8,11 @@ from torchmagic.views.page import Page, Table, Text
 
 COLUMNS = (
     ("grad norm", "grad_norm"),
-    ("grad norm max", "grad_norm_max"),
-    ("grad abs max", "grad_abs_max"),
-    ("grad zeros", "grad_zero_share"),
+    ("highest", "grad_norm_max"),
+    ("abs max", "grad_abs_max"),
+    ("zeros", "grad_zero_share"),
     ("weight norm", "weight_norm"),
-    ("update / weight", "update_ratio"),
+    ("update ratio", "update_ratio"),
 )
 
 
@@ -26,12 +26,20 @@ def parameters_page(run: Run) -> Page:
     shown = [c for c in COLUMNS if any(row[c[1]] is not None for row in rows)]
     table = Table(
         columns=("parameter", "shape", *(title for title, _ in shown)),
-        rows=[(row["name"], "×".join(map(str, row["shape"])), *(row[key] for _, key in shown)) for row in rows],
+        rows=[
+            (row["name"], "×".join(map(str, row["shape"])) or "scalar", *(row[key] for _, key in shown)) for row in rows
+        ],
         marked=marked,
     )
     frozen = sum(not row["trainable"] for row in rows)
     note = f"{len(rows)} parameters, {frozen} frozen" if frozen else f"{len(rows)} parameters"
-    return Page(title="Parameters", blocks=[Text(text=f"{note}. Values of the latest step looked at."), table])
+    return Page(
+        title="Parameters",
+        blocks=[
+            Text(text=f"{note}. Gradient, weight and update ratio at the latest step looked at; highest over all."),
+            table,
+        ],
+    )
 
 
 def _is_broken(row: dict[str, Any]) -> bool:

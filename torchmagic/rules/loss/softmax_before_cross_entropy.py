@@ -37,8 +37,7 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
             rule="softmax-before-cross-entropy",
             severity=Severity.ERROR,
             confidence=0.97 if first.producer or first.producer_place else 0.9,
-            title=f"{first.loss} gets probabilities"
-            + (f" from the softmax {first.producer}" if first.producer else ""),
+            title=f"{first.loss} gets probabilities" + _origin(first.producer, in_forward=in_forward),
             module=first.producer,
             **line_of(first.producer_place if in_forward else place),
             step=first.step,
@@ -52,3 +51,9 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
             "come near zero and gradients stay small.",
             fix="return the raw scores: remove the softmax before the loss",
         )
+
+
+def _origin(producer: str | None, *, in_forward: bool) -> str:
+    if producer is None:
+        return ""
+    return f" from the softmax in the forward of {producer}" if in_forward else f" from {producer}"

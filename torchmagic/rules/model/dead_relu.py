@@ -30,7 +30,7 @@ def dead_relu(run: Run) -> Iterator[Finding]:
     """Report each rectifier of which at least half the units were silent to the end."""
     for module in run.subjects("dead_share"):
         steps, shares = sound_part(run, *run.series("dead_share", module=module))
-        if len(shares) < MIN_LOOKS or min(shares[-MIN_LOOKS:]) < MIN_SHARE:
+        if len(shares) < MIN_LOOKS or not all(share >= MIN_SHARE for share in shares[-MIN_LOOKS:]):
             continue
         began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < MIN_SHARE), len(shares))
         yield Finding(

@@ -72,7 +72,7 @@ def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
     if len(finite) < MIN_NORMS:
         return None
     threshold = max(LARGE, TIMES_MEDIAN * median(finite))
-    where = next((i for i, norm in enumerate(norms) if norm > threshold), None)
+    where = next((i for i, norm in enumerate(norms) if norm > LARGE and norm >= threshold), None)
     return None if where is None else (where, threshold)
 
 
@@ -84,7 +84,7 @@ def _rise(
     for i in range(1, len(norms)):
         before, after = losses.get(steps[i - 1], math.nan), losses.get(steps[i], math.nan)
         worse = after > before or not math.isfinite(after)
-        streak = streak + 1 if worse and not norms[i] <= norms[i - 1] else 0
+        streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         if streak >= RISING_STEPS and not norms[i] <= LARGE:
             return i, LARGE
     return (len(norms) - 1, LARGE) if broke and streak and not norms[-1] <= LARGE else None

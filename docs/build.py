@@ -1,0 +1,54 @@
+"""This file writes what of the manual is told by the code itself: a page for each rule, and the table of options."""
+# ruff: noqa: INP001
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from torchmagic.jupyter.options import OPTIONS
+from torchmagic.rules.catalogue import RULES
+from torchmagic.rules.rule import Rule
+
+
+def option_table() -> Iterator[str]:
+    """Yield the rows of the options of ``%%torchdebug``, as docs/magics.md shows them."""
+    yield "| option | what it does | values |"
+    yield "|---|---|---|"
+    for option in OPTIONS:
+        typed = f"{option.flag} {option.metavar}".strip()
+        yield f"| `{typed}` | {option.help} | {', '.join(f'`{each}`' for each in option.choices)} |"
+
+
+def rule_page(rule: Rule) -> str:
+    """Return a rule's page: its docstring, under its id."""
+    return f"# {rule.id}\n\n{rule.page.replace('``', '`')}\n"
+
+
+def rule_index() -> str:
+    """Return the list of all rules, by group, each with its first sentence."""
+    lines = ["# Rules", "", f"torchmagic knows {len(RULES)} mistakes. A finding names the rule that drew it.", ""]
+    for group in dict.fromkeys(rule.group for rule in RULES):
+        lines += [f"## {group.replace('_', ' ').capitalize()}", ""]
+        lines += [f"- [{rule.id}]({rule.id}.md): {_summary(rule)}" for rule in RULES if rule.group == group]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def build(folder: Path) -> int:
+    """Write the pages of all rules and their index; return how many files were written."""
+    pages = folder / "rules"
+    pages.mkdir(parents=True, exist_ok=True)
+    (pages / "index.md").write_text(rule_index(), encoding="utf-8")
+    for rule in RULES:
+        (pages / f"{rule.id}.md").write_text(rule_page(rule), encoding="utf-8")
+    (folder / "options.md").write_text("\n".join(option_table()) + "\n", encoding="utf-8")
+    return len(RULES) + 2
+
+
+def _summary(rule: Rule) -> str:
+    return " ".join(rule.page.partition("\n\n")[0].split()).replace("``", "`")
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    print(f"{build(target)} pages in {target}")  # noqa: T201 - said to the person who ran it

@@ -1,0 +1,222 @@
+"""This file tests the cast: which models and optimizers are discovered, and what they are called."""
+
+import pytest
+
+from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
+
+LOOP = """
+for step in range(3):
+    {opt}.zero_grad()
+    {call}.sum().backward()
+    {opt}.step()
+"""
+
+
+def models(run):
+    return [record.name for record in run.of(ModelRecord)]
+
+
+def optimizers(run):
+    return [record.name for record in run.of(OptimizerRecord)]
+
+
+def test_a_model_and_an_optimizer_bear_the_names_of_their_variables(run_cell):
+    run, _ = run_cell(
+        "classifier = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\n"
+        "adam = torch.optim.Adam(classifier.parameters())\n"
+        + LOOP.format(opt="adam", call="classifier(torch.randn(4, 2))")
+    )
+    assert models(run) == ["classifier"]
+    assert optimizers(run) == ["adam"]
+    record = run.of(ModelRecord)[0]
+    assert (record.class_name, record.num_parameters, record.num_trainable, record.num_bytes) == (
+        "Sequential",
+        13,
+        13,
+        52,
+    )
+    names = [record.name for record in run.of(ParameterRecord)]
+    assert names == ["classifier.0.weight", "classifier.0.bias", "classifier.1.weight", "classifier.1.bias"]
+    assert run.of(OptimizerRecord)[0].parameters == tuple(names)
+
+
+def test_an_optimizer_is_placed_where_it_first_stepped(run_cell):
+    run, _ = run_cell(
+        "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.25)\n"
+        + LOOP.format(opt="opt", call="net(torch.randn(4, 2))")
+    )
+    (record,) = run.of(OptimizerRecord)
+    assert (record.class_name, record.lr, record.place.source) == ("SGD", (0.25,), "opt.step()")
+
+
+def test_parts_of_a_trainer_are_named_by_their_attributes(run_cell):
+    run, _ = run_cell(
+        """
+        class Trainer:
+            def __init__(self):
+                self.model = nn.Linear(2, 1)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+            def fit(self):
+                for step in range(3):
+                    self.optimizer.zero_grad()
+                    self.model(torch.randn(4, 2)).sum().backward()
+                    self.optimizer.step()
+        trainer = Trainer()
+        trainer.fit()
+        """
+    )
+    assert models(run) == ["trainer.model"]
+    assert optimizers(run) == ["trainer.optimizer"]
+
+
+def test_a_trainer_that_no_variable_holds_is_known_from_inside(run_cell):
+    run, _ = run_cell(
+        """
+        class Trainer:
+            def __init__(self):
+                self.model = nn.Linear(2, 1)
+            def fit(self):
+                opt = torch.optim.SGD(self.model.parameters(), lr=0.1)
+                for step in range(3):
+                    self.model(torch.randn(4, 2)).sum().backward()
+                    opt.step()
+                    opt.zero_grad()
+        Trainer().fit()
+        """
+    )
+    assert models(run) == ["model"]
+    assert optimizers(run) == ["opt"]
+
+
+def test_local_variables_of_a_function_are_names_too(run_cell):
+    run, _ = run_cell(
+        "def train():\n    encoder = nn.Linear(2, 1)\n    sgd = torch.optim.SGD(encoder.parameters(), lr=0.1)\n"
+        "    for step in range(3):\n        encoder(torch.randn(4, 2)).sum().backward()\n        sgd.step()\n"
+        "        sgd.zero_grad()\ntrain()\n"
+    )
+    assert models(run) == ["encoder"]
+    assert optimizers(run) == ["sgd"]
+
+
+def test_models_of_one_class_keep_their_own_names(run_cell):
+    run, _ = run_cell(
+        "student, teacher = nn.Linear(2, 1), nn.Linear(2, 1)\n"
+        "opt = torch.optim.SGD([*student.parameters(), *teacher.parameters()], lr=0.1)\n"
+        + LOOP.format(opt="opt", call="(student(torch.randn(4, 2)) + teacher(torch.randn(4, 2)))")
+    )
+    assert models(run) == ["student", "teacher"]
+    assert run.of(OptimizerRecord)[0].parameters == ("student.weight", "student.bias", "teacher.weight", "teacher.bias")
+
+
+def test_models_in_a_list_or_dict_are_named_by_their_place(run_cell):
+    run, _ = run_cell(
+        "nets = [nn.Linear(2, 1), nn.Linear(2, 1)]\nparts = {'head': nn.Linear(1, 1)}\n"
+        "opt = torch.optim.SGD([p for n in nets for p in n.parameters()], lr=0.1)\n"
+        + LOOP.format(opt="opt", call="parts['head'](nets[0](torch.randn(4, 2)) + nets[1](torch.randn(4, 2)))")
+    )
+    assert models(run) == ["nets[0]", "nets[1]", "parts['head']"]
+
+
+def test_a_part_that_is_called_by_itself_belongs_to_its_model(run_cell):
+    run, _ = run_cell(
+        "class Auto(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.encoder, self.decoder = nn.Linear(4, 2), nn.Linear(2, 4)\n"
+        "auto = Auto()\nopt = torch.optim.SGD(auto.parameters(), lr=0.1)\n"
+        + LOOP.format(opt="opt", call="auto.decoder(auto.encoder(torch.randn(4, 4)))")
+    )
+    assert models(run) == ["auto"]
+    assert run.subjects("grad_norm") == (
+        "auto.encoder.weight",
+        "auto.encoder.bias",
+        "auto.decoder.weight",
+        "auto.decoder.bias",
+    )
+
+
+def test_two_models_of_one_name_are_told_apart(run_cell):
+    run, _ = run_cell(
+        """
+        kept = []
+        def train():
+            net = nn.Linear(2, 1)
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            for step in range(2):
+                net(torch.randn(4, 2)).sum().backward()
+                opt.step()
+                opt.zero_grad()
+            return net
+        first = train()
+        second = train()
+        """
+    )
+    assert models(run) == ["net", "net#2"]
+
+
+def test_a_nameless_model_is_called_by_its_class(run_cell):
+    run, _ = run_cell(
+        "opt = torch.optim.SGD([torch.zeros(2, requires_grad=True)], lr=0.1)\n"
+        "nn.Linear(2, 1)(torch.randn(4, 2)).sum().backward()\n"
+    )
+    assert models(run) == ["Linear"]
+
+
+def test_a_head_that_is_replaced_later_is_found(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(8):
+            if step == 3:
+                net[1] = nn.Linear(3, 2)
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            opt.zero_grad()
+            net(torch.randn(4, 2)).sum().backward()
+            opt.step()
+        """
+    )
+    shapes = [record.shape for record in run.of(ParameterRecord) if record.name == "net.1.weight"]
+    assert shapes == [(1, 3), (2, 3)]
+    assert models(run) == ["net"]
+    assert [record.name for record in run.of(OptimizerRecord)] == ["opt", "opt"]
+
+
+def test_frozen_parameters_are_counted_apart(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(2, 3).requires_grad_(False), nn.Linear(3, 1))\n"
+        "opt = torch.optim.SGD(net[1].parameters(), lr=0.1)\n" + LOOP.format(opt="opt", call="net(torch.randn(4, 2))")
+    )
+    record = run.of(ModelRecord)[0]
+    assert (record.num_parameters, record.num_trainable) == (13, 4)
+    assert [each.trainable for each in run.of(ParameterRecord)] == [False, False, True, True]
+
+
+def test_a_module_without_parameters_is_no_model(run_cell):
+    run, _ = run_cell("x = nn.Softmax(-1)(torch.randn(4, 2, requires_grad=True))\nx.sum().backward()\n")
+    assert models(run) == []
+
+
+def test_a_loose_tensor_is_called_by_its_optimizer(run_cell):
+    run, _ = run_cell(
+        "w = torch.ones(3, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+        + LOOP.format(opt="opt", call="(w ** 2)")
+    )
+    assert run.of(OptimizerRecord)[0].parameters == ("opt[0]",)
+    assert run.series("grad_norm", parameter="opt[0]")[1][0] == pytest.approx(12**0.5)
+
+
+def test_only_the_model_that_was_asked_for_is_watched(run_cell):
+    run, _ = run_cell(
+        "student, teacher = nn.Linear(2, 1), nn.Linear(2, 1)\n"
+        "opt = torch.optim.SGD([*student.parameters(), *teacher.parameters()], lr=0.1)\n"
+        + LOOP.format(opt="opt", call="(student(torch.randn(4, 2)) + teacher(torch.randn(4, 2)))"),
+        model="teacher",
+    )
+    assert models(run) == ["teacher"]
+
+
+def test_a_lazy_model_is_known_once_its_shapes_are(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.LazyLinear(3), nn.ReLU(), nn.LazyLinear(1))\nnet(torch.randn(2, 5))\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP.format(opt="opt", call="net(torch.randn(4, 5))")
+    )
+    assert [record.shape for record in run.of(ParameterRecord)] == [(3, 5), (3,), (1, 3), (1,)]

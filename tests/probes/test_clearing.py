@@ -1,0 +1,116 @@
+"""This file tests whether steps on gradients that were never reset are told from all other loops."""
+
+import pytest
+
+from torchmagic.records.protocol import UnclearedGradientsRecord
+
+SETUP = """
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+"""
+
+
+def streaks(run):
+    return [(record.optimizer, record.step, record.streak) for record in run.of(UnclearedGradientsRecord)]
+
+
+def test_every_step_without_a_reset_makes_the_streak_longer(run_cell):
+    run, _ = run_cell(SETUP + "for step in range(5):\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n")
+    assert streaks(run) == [("opt", 1, 1), ("opt", 2, 2), ("opt", 3, 3), ("opt", 4, 4)]
+    record = run.of(UnclearedGradientsRecord)[-1]
+    assert (record.num_parameters, record.total) == (4, 4)
+    assert record.backward.source == "F.mse_loss(net(x), y).backward()"
+
+
+@pytest.mark.parametrize(
+    "reset",
+    [
+        "opt.zero_grad()",
+        "opt.zero_grad(set_to_none=False)",
+        "net.zero_grad()",
+        "net.zero_grad(set_to_none=False)",
+        "for p in net.parameters(): p.grad = None",
+        "for p in net.parameters(): p.grad = torch.zeros_like(p)",
+        "for p in net.parameters(): p.grad.zero_()",
+        "for p in net.parameters(): p.grad.detach_().zero_()",
+        "for p in net.parameters(): p.grad.mul_(0.0)",
+    ],
+)
+def test_every_way_of_resetting_is_known(run_cell, reset):
+    run, _ = run_cell(SETUP + f"for step in range(12):\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n    {reset}\n")
+    assert streaks(run) == []
+
+
+def test_adding_up_before_a_step_is_meant(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n"
+        "    if i % 3 == 2:\n        opt.step()\n        opt.zero_grad()\n"
+    )
+    assert streaks(run) == []
+
+
+def test_adding_up_without_a_reset_after_the_step_is_found(run_cell):
+    run, _ = run_cell(
+        SETUP + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n    if i % 3 == 2:\n        opt.step()\n"
+    )
+    assert streaks(run) == [("opt", 1, 1), ("opt", 2, 2), ("opt", 3, 3)]
+
+
+def test_a_reset_now_and_then_begins_a_new_streak(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + "for step in range(7):\n    if step % 3 == 0:\n        opt.zero_grad()\n"
+        "    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+    )
+    assert [streak for _, _, streak in streaks(run)] == [1, 2, 1, 2]
+
+
+def test_each_optimizer_is_counted_by_itself(run_cell):
+    run, _ = run_cell(
+        """
+        a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+        a_opt, b_opt = torch.optim.SGD(a.parameters(), lr=0.01), torch.optim.SGD(b.parameters(), lr=0.01)
+        x = torch.randn(16, 3)
+        for step in range(4):
+            a_opt.zero_grad()
+            (a(x) + b(x)).pow(2).mean().backward()
+            a_opt.step()
+            b_opt.step()
+        """
+    )
+    assert {name for name, _, _ in streaks(run)} == {"b_opt"}
+    assert [streak for _, _, streak in streaks(run)] == [1, 2, 3]
+
+
+def test_one_part_that_is_never_reset_is_found(run_cell):
+    run, _ = run_cell(
+        SETUP + "for step in range(5):\n    net[0].zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+    )
+    record = run.of(UnclearedGradientsRecord)[-1]
+    assert (record.num_parameters, record.total, record.streak) == (2, 2, 4) or record.total == 4
+
+
+def test_a_closure_that_resets_is_silent(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"
+        "def closure():\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    return loss\n"
+        "for step in range(5):\n    opt.step(closure)\n"
+    )
+    assert streaks(run) == []
+
+
+def test_steps_on_stale_gradients_without_a_backward_are_another_bug(run_cell):
+    run, _ = run_cell(SETUP + "F.mse_loss(net(x), y).backward()\nfor step in range(5):\n    opt.step()\n")
+    assert streaks(run) == []
+
+
+def test_a_frozen_part_does_not_disturb(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + "net[0].requires_grad_(False)\n"
+        "for step in range(5):\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+    )
+    assert streaks(run) == []
