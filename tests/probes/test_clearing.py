@@ -38,14 +38,15 @@ def test_every_step_without_a_reset_makes_the_streak_longer(run_cell):
     ],
 )
 def test_every_way_of_resetting_is_known(run_cell, reset):
-    run, _ = run_cell(SETUP + f"for step in range(12):\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n    {reset}\n")
+    run, _ = run_cell(
+        SETUP + f"for step in range(12):\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n    {reset}\n"
+    )
     assert streaks(run) == []
 
 
 def test_adding_up_before_a_step_is_meant(run_cell):
     run, _ = run_cell(
-        SETUP
-        + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n"
+        SETUP + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n"
         "    if i % 3 == 2:\n        opt.step()\n        opt.zero_grad()\n"
     )
     assert streaks(run) == []
@@ -53,15 +54,15 @@ def test_adding_up_before_a_step_is_meant(run_cell):
 
 def test_adding_up_without_a_reset_after_the_step_is_found(run_cell):
     run, _ = run_cell(
-        SETUP + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n    if i % 3 == 2:\n        opt.step()\n"
+        SETUP
+        + "for i in range(12):\n    (F.mse_loss(net(x), y) / 3).backward()\n    if i % 3 == 2:\n        opt.step()\n"
     )
     assert streaks(run) == [("opt", 1, 1), ("opt", 2, 2), ("opt", 3, 3)]
 
 
 def test_a_reset_now_and_then_begins_a_new_streak(run_cell):
     run, _ = run_cell(
-        SETUP
-        + "for step in range(7):\n    if step % 3 == 0:\n        opt.zero_grad()\n"
+        SETUP + "for step in range(7):\n    if step % 3 == 0:\n        opt.zero_grad()\n"
         "    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
     )
     assert [streak for _, _, streak in streaks(run)] == [1, 2, 1, 2]
@@ -94,8 +95,7 @@ def test_one_part_that_is_never_reset_is_found(run_cell):
 
 def test_a_closure_that_resets_is_silent(run_cell):
     run, _ = run_cell(
-        SETUP
-        + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"
+        SETUP + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"
         "def closure():\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    return loss\n"
         "for step in range(5):\n    opt.step(closure)\n"
     )
@@ -109,8 +109,7 @@ def test_steps_on_stale_gradients_without_a_backward_are_another_bug(run_cell):
 
 def test_a_frozen_part_does_not_disturb(run_cell):
     run, _ = run_cell(
-        SETUP
-        + "net[0].requires_grad_(False)\n"
+        SETUP + "net[0].requires_grad_(False)\n"
         "for step in range(5):\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
     )
     assert streaks(run) == []

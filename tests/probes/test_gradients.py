@@ -1,6 +1,7 @@
 """This file tests the gradients' statistics against torch's own computation in double precision."""
 
 import math
+import textwrap
 
 import pytest
 import torch
@@ -28,7 +29,10 @@ def compare(run, names, *, rtol=1e-5, metrics=STATISTICS):
     for name, gradient in names["gradients"].items():
         found, wanted = recorded(run, f"net.{name}"), expected(gradient)
         for metric in metrics:
-            assert found[metric] == pytest.approx(wanted[metric], rel=rtol, abs=1e-6 * wanted["grad_norm"]), (name, metric)
+            assert found[metric] == pytest.approx(wanted[metric], rel=rtol, abs=1e-6 * wanted["grad_norm"]), (
+                name,
+                metric,
+            )
 
 
 LOOP = """
@@ -61,7 +65,7 @@ def test_a_sparse_gradient_is_measured_by_its_values(run_cell):
 
 
 def test_a_complex_gradient_is_measured_by_its_magnitudes(run_cell):
-    source = "net = nn.Linear(4, 3).to(torch.complex64)\n"
+    source = "net = nn.Linear(4, 3, dtype=torch.complex64)\n"
     run, names = run_cell(source + LOOP.format(x="torch.randn(8, 4, dtype=torch.complex64)"))
     compare(run, names, metrics=("grad_norm", "grad_abs_max"))
 
@@ -72,24 +76,28 @@ def test_parameters_of_several_dtypes_stand_side_by_side(run_cell):
         class Mixed(nn.Module):
             def __init__(self):
                 super().__init__()
-                self.half, self.whole = nn.Linear(4, 4).bfloat16(), nn.Linear(4, 1)
+                self.low, self.high = nn.Linear(4, 4).bfloat16(), nn.Linear(4, 1)
             def forward(self, x):
-                return self.whole(self.half(x.bfloat16()).float())
+                return self.high(self.low(x.bfloat16()).float())
         net = Mixed()
         """
-        + LOOP.format(x="torch.randn(8, 4)").replace("\n", "\n        ")
+        + textwrap.indent(LOOP.format(x="torch.randn(8, 4)"), " " * 8)
     )
     compare(run, names, rtol=1e-2)
 
 
 def test_an_empty_parameter_does_not_disturb(run_cell):
-    run, names = run_cell("net = nn.Linear(4, 2)\nnet.extra = nn.Parameter(torch.zeros(0))\n" + LOOP.format(x="torch.randn(8, 4)"))
+    run, names = run_cell(
+        "net = nn.Linear(4, 2)\nnet.extra = nn.Parameter(torch.zeros(0))\n" + LOOP.format(x="torch.randn(8, 4)")
+    )
     names["gradients"].pop("extra", None)
     compare(run, names)
 
 
 def test_the_total_is_the_norm_over_all_parameters(run_cell):
-    run, names = run_cell("net = nn.Sequential(nn.Linear(8, 16), nn.Linear(16, 2))\n" + LOOP.format(x="torch.randn(9, 8)"))
+    run, names = run_cell(
+        "net = nn.Sequential(nn.Linear(8, 16), nn.Linear(16, 2))\n" + LOOP.format(x="torch.randn(9, 8)")
+    )
     total = torch.cat([g.flatten() for g in names["gradients"].values()]).double().norm().item()
     assert run.series("grad_norm", name="")[1][-1] == pytest.approx(total, rel=1e-6)
 
@@ -115,7 +123,8 @@ def test_a_parameter_without_a_gradient_is_left_out(run_cell):
     run, _ = run_cell(
         "net = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 1))\nnet.unused = nn.Linear(1, 1)\n"
         "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-        "for step in range(3):\n    opt.zero_grad()\n    net[1](net[0](torch.randn(2, 4))).sum().backward()\n    opt.step()\n"
+        "for step in range(3):\n    opt.zero_grad()\n    net[1](net[0](torch.randn(2, 4))).sum().backward()\n"
+        "    opt.step()\n"
     )
     assert "net.unused.weight" not in run.subjects("grad_norm")
 

@@ -15,8 +15,7 @@ x, y, seen = torch.randn(16, 3), torch.randn(16, 1), []
 
 def test_the_values_are_bit_for_bit_those_of_the_loop(run_cell):
     run, names = run_cell(
-        SETUP
-        + "for step in range(6):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n"
+        SETUP + "for step in range(6):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n"
         "    opt.step()\n    seen.append(loss.item())\n"
     )
     assert run.series("loss", name="loss") == (list(range(6)), names["seen"])
@@ -24,8 +23,7 @@ def test_the_values_are_bit_for_bit_those_of_the_loop(run_cell):
 
 def test_two_losses_keep_their_names(run_cell):
     run, names = run_cell(
-        SETUP
-        + "for step in range(4):\n    opt.zero_grad()\n    d_loss = net(x).pow(2).mean()\n    d_loss.backward()\n"
+        SETUP + "for step in range(4):\n    opt.zero_grad()\n    d_loss = net(x).pow(2).mean()\n    d_loss.backward()\n"
         "    g_loss = F.l1_loss(net(x), y)\n    g_loss.backward()\n    opt.step()\n"
         "    seen.append((d_loss.item(), g_loss.item()))\n"
     )
@@ -54,8 +52,7 @@ def test_the_name_is_what_the_line_calls_it(run_cell, line, name):
 
 def test_accumulated_losses_are_all_kept_at_their_step(run_cell):
     run, _ = run_cell(
-        SETUP
-        + "for i in range(6):\n    loss = F.mse_loss(net(x), y) / 3\n    loss.backward()\n"
+        SETUP + "for i in range(6):\n    loss = F.mse_loss(net(x), y) / 3\n    loss.backward()\n"
         "    if i % 3 == 2:\n        opt.step()\n        opt.zero_grad()\n"
     )
     assert run.series("loss", name="loss")[0] == [0, 0, 0, 1, 1, 1]
@@ -63,8 +60,7 @@ def test_accumulated_losses_are_all_kept_at_their_step(run_cell):
 
 def test_a_scaled_loss_is_known_by_its_own_value(run_cell):
     run, names = run_cell(
-        SETUP
-        + "scaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"
+        SETUP + "scaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"
         "for step in range(3):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n"
         "    scaler.scale(loss).backward()\n    scaler.step(opt)\n    scaler.update()\n    seen.append(loss.item())\n"
     )
@@ -73,7 +69,8 @@ def test_a_scaled_loss_is_known_by_its_own_value(run_cell):
 
 def test_a_loss_that_is_not_finite_is_recorded_as_it_is(run_cell):
     run, _ = run_cell(
-        SETUP + "for factor in (1.0, float('inf'), float('nan')):\n    loss = net(x).sum() * factor\n    loss.backward()\n",
+        SETUP
+        + "for factor in (1.0, float('inf'), float('nan')):\n    loss = net(x).sum() * factor\n    loss.backward()\n",
         anomaly="off",
     )
     values = run.series("loss", name="loss")[1]
@@ -89,8 +86,7 @@ def test_a_loss_with_more_than_one_element_is_left_to_the_user(run_cell):
 
 def test_a_loss_inside_a_closure_is_recorded_at_each_call(run_cell):
     run, names = run_cell(
-        SETUP
-        + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"
+        SETUP + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"
         "def closure():\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n"
         "    seen.append(loss.item())\n    return loss\n"
         "opt.step(closure)\n"

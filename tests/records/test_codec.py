@@ -110,7 +110,11 @@ def test_fields_that_an_older_version_lacked_take_their_defaults():
 
 def test_non_finite_numbers_are_words_that_every_json_reader_takes():
     finding = Finding(
-        rule="x", severity=Severity.INFO, confidence=1.0, title="", evidence={"a": math.nan, "b": math.inf, "c": -math.inf}
+        rule="x",
+        severity=Severity.INFO,
+        confidence=1.0,
+        title="",
+        evidence={"a": math.nan, "b": math.inf, "c": -math.inf},
     )
     assert encode(finding)["evidence"] == {"a": "NaN", "b": "Infinity", "c": "-Infinity"}
     assert decode(encode(finding)).evidence["c"] == -math.inf

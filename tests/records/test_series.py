@@ -2,6 +2,7 @@
 
 import math
 import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -92,7 +93,7 @@ def test_where_all_values_are_nan_the_greatest_is_nan():
 
 def test_thinning_keeps_rows_at_even_distances():
     steps = filled([1.0] * 1000, max_rows=64)._steps
-    assert {after - before for before, after in zip(steps, steps[1:], strict=False)} == {16}
+    assert {after - before for before, after in pairwise(steps)} == {16}
 
 
 def test_no_more_than_the_wanted_rows_are_kept():

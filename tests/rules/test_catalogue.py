@@ -28,7 +28,9 @@ def unexpected(rule, error):
 
 
 def uncleared(streak):
-    return UnclearedGradientsRecord(optimizer="opt", step=streak, num_parameters=2, total=2, streak=streak, backward=None)
+    return UnclearedGradientsRecord(
+        optimizer="opt", step=streak, num_parameters=2, total=2, streak=streak, backward=None
+    )
 
 
 def born_forward():

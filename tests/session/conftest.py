@@ -27,7 +27,9 @@ def full_run():
     run.status = Status.ERROR
     run.clock.seconds, run.clock.cost = 2.0, 0.5
     run.findings = (
-        Finding(rule="x", severity=Severity.ERROR, confidence=0.5, title="t", evidence={"loss": math.nan}, causes=("y",)),
+        Finding(
+            rule="x", severity=Severity.ERROR, confidence=0.5, title="t", evidence={"loss": math.nan}, causes=("y",)
+        ),
     )
     return run
 
@@ -39,7 +41,9 @@ def same_run():
     def compare(left, right):
         for name in ("id", "name", "source", "settings", "status", "clock", "steps", "records", "findings"):
             assert repr(getattr(left, name)) == repr(getattr(right, name)), name
-        columns = [{(f.metric, f.subjects): [f.column(s) for s in f.subjects] for f in run.frames} for run in (left, right)]
+        columns = [
+            {(f.metric, f.subjects): [f.column(s) for s in f.subjects] for f in run.frames} for run in (left, right)
+        ]
         assert repr(columns[0]) == repr(columns[1])
 
     return compare

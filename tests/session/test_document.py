@@ -72,7 +72,18 @@ def test_a_loaded_run_can_be_drawn(full_run, tmp_path):
         (b'{"torchmagic": "run", "format": 1}', "save one with run.save"),
         (b'{"torchmagic": "run", "format": 99}', "has format 99, this torchmagic reads up to 1; update it"),
     ],
-    ids=["empty", "csv", "cut off", "pickle", "list", "null", "other JSON", "no format", "nothing in it", "newer format"],
+    ids=[
+        "empty",
+        "csv",
+        "cut off",
+        "pickle",
+        "list",
+        "null",
+        "other JSON",
+        "no format",
+        "nothing in it",
+        "newer format",
+    ],
 )
 def test_what_is_no_run_is_refused_in_one_clear_line(tmp_path, content, words):
     path = tmp_path / "run.json"

@@ -34,6 +34,10 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def noise(size):
+    return random.Random(size).randbytes(size)  # noqa: S311 - noise, not a secret
+
+
 def refused(path):
     """Return the message with which a store refuses a path."""
     with pytest.raises(StoreError) as caught:
@@ -219,7 +223,7 @@ def test_a_file_of_a_newer_version_is_left_alone(path):
 @pytest.mark.parametrize("size", [100, 4096, 20_000])
 def test_a_file_of_noise_is_left_alone(path, size):
     path.parent.mkdir()
-    path.write_bytes(random.Random(size).randbytes(size))
+    path.write_bytes(noise(size))
     before = digest(path)
     assert "cannot be used" in refused(path)
     assert digest(path) == before
@@ -232,7 +236,7 @@ def test_a_store_whose_middle_was_overwritten_says_so(path, full_run):
     store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     store.close()
     content = bytearray(path.read_bytes())
-    content[4096:] = random.Random(0).randbytes(len(content) - 4096)
+    content[4096:] = noise(len(content) - 4096)
     path.write_bytes(content)
     before = digest(path)
     store = Store(path)

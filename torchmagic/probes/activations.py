@@ -1,6 +1,8 @@
 """This file watches rectifiers: which of their units stay silent for every sample."""
 
-import weakref
+import itertools
+from collections.abc import Callable, Hashable
+from types import FrameType
 from typing import Any
 
 import torch
@@ -8,12 +10,18 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.pacing import Pacer
+from torchmagic.probes.producers import module_of
+from torchmagic.probes.sites import is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
+from torchmagic.records.model import RectifierRecord
+from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import fetch
 
 RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.Hardsigmoid, nn.Threshold)
+# A rectifier's output has a batch and units.
+MIN_DIMS = 2
 # A unit is called silent after this many batches and samples without one output above zero.
 SILENT_BATCHES, SILENT_SAMPLES = 5, 256
 # Modules after which dimension 1 holds the channels; elsewhere the last one holds the features.
@@ -65,7 +73,7 @@ class Activations:
     def __init__(self, cast: Cast, taps: Taps, pacer: Pacer) -> None:
         self._cast, self._taps, self._pacer = cast, taps, pacer
         self._recorder: Recorder | None = None
-        self._units: weakref.WeakKeyDictionary[nn.Module, _Units] = weakref.WeakKeyDictionary()
+        self._units: dict[Hashable, _Units] = {}
         self._shares: dict[str, torch.Tensor] = {}
         self._channels_first = False
         self._took = self._leaves = self._looks = 0
@@ -74,6 +82,7 @@ class Activations:
         """Listen for the innermost modules' outputs."""
         self._recorder = recorder
         taps.on("leaf", self._see)
+        taps.on("relu", self._see_function)
         taps.sees_leaves = True
 
     def flush(self, step: int) -> None:
@@ -94,7 +103,7 @@ class Activations:
     def detach(self) -> None:
         """Let go of everything."""
         self._taps.sees_leaves = False
-        self._units = weakref.WeakKeyDictionary()
+        self._units = {}
         self._shares = {}
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
@@ -103,15 +112,36 @@ class Activations:
             self._channels_first = True
         elif isinstance(module, nn.Linear):
             self._channels_first = False
-        if not isinstance(module, RECTIFIERS) or not self._taps.grad_enabled or not isinstance(output, torch.Tensor):
+        if isinstance(module, RECTIFIERS):
+            self._watch(id(module), output, lambda: (self._cast.path_of(module) or type(module).__name__, None))
+
+    def _see_function(self, output: Any, frame: FrameType) -> None:
+        if is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
+            key = (frame.f_code, frame.f_lasti, id(frame.f_locals.get("self")))
+            self._watch(key, output, lambda: self._place(frame))
+
+    def _place(self, frame: FrameType) -> tuple[str, Place | None]:
+        """Return a name for a call of the function: the module in whose forward it stands, and which call it is."""
+        owner = module_of(frame)
+        path = (self._cast.path_of(owner) if owner is not None else None) or frame.f_code.co_name
+        taken = {units.path for units in self._units.values()}
+        number = next(i for i in itertools.count(1) if f"{path}.relu({i})" not in taken)
+        return f"{path}.relu({number})", place_of(site_of(frame))
+
+    def _watch(self, key: Hashable, output: Any, name: Callable[[], tuple[str, Place | None]]) -> None:
+        if not self._taps.grad_enabled or not isinstance(output, torch.Tensor) or output.dim() < MIN_DIMS:
             return
-        if output.dim() < 2 or not output.is_floating_point() or not output.numel():  # noqa: PLR2004 - no batch
+        if not output.is_floating_point() or not output.numel():
             return
         began = now()
-        units = self._units.get(module)
-        if units is None or units.alive_at.shape[0] != output.shape[units.dim]:
-            units = _Units(self._cast.path_of(module) or type(module).__name__, output, self._unit_dim(output))
-            self._units[module] = units
+        units = self._units.get(key)
+        if units is None:
+            path, place = name()
+            units = self._units[key] = _Units(path, output, self._unit_dim(output))
+            if self._recorder is not None:
+                self._recorder.add(RectifierRecord(module=path, place=place))
+        elif units.dim >= output.dim() or units.alive_at.shape[0] != output.shape[units.dim]:
+            units = self._units[key] = _Units(units.path, output, self._unit_dim(output))
         units.see(output.detach())
         share = units.silent(output.numel() // output.shape[units.dim])
         if share is not None:

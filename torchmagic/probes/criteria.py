@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.producers import Producers, source_node
+from torchmagic.probes.producers import Producers, source_node, through_views
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
@@ -18,15 +18,15 @@ ELEMENTWISE = frozenset({
     "smooth_l1_loss",
 })  # fmt: skip
 # Rows that are looked at in a batch: enough to be sure, few enough to cost nothing.
-MOST_ROWS = 64
+MOST_ROWS, MOST_PIXELS = 64, 16
 # The first calls at a line are all looked at, later ones now and then.
 FIRST_CALLS, LATER = 16, 64
-# A softmax in half precision misses 1 by more than one in single; the catalogue asks for 1e-3.
-TOLERANCE = 1e-3
+# Rows of probabilities sum to 1 up to rounding; one of 8 bits (bfloat16) adds up to more than one of 24.
+TOLERANCE, HALF_TOLERANCE = 1e-3, 2e-2
 # Enough records to convince a rule.
 MOST_RECORDS = 8
-# Nodes between a loss and its first subtraction: mean, power, absolute value, a weight.
-DEPTH = 8
+# Nodes looked at between a loss and its subtraction: mean, power, absolute value, a weight, another term.
+MOST_NODES = 32
 
 
 class Criteria:
@@ -73,6 +73,8 @@ class Criteria:
             self._compare_shapes(name, given, target, site)
         if name == "cross_entropy" and given.requires_grad:
             self._check_probabilities(name, given, site)
+        elif name == "nll_loss" and given.requires_grad:
+            self._check_softmax_twice(name, given, site)
 
     def _compare_shapes(self, name: str, given: torch.Tensor, target: torch.Tensor, site: Site | None) -> None:
         try:
@@ -86,19 +88,34 @@ class Criteria:
         dim = 1 if given.dim() > 1 else 0
         if given.shape[dim] < 2:  # noqa: PLR2004 - one class sums to itself
             return
-        rows = given.detach()[:MOST_ROWS].float()
+        rows = _few(given.detach(), dim).float()
+        tolerance = HALF_TOLERANCE if given.dtype in (torch.float16, torch.bfloat16) else TOLERANCE
         low, high = torch.aminmax(rows)
-        if not (low.item() >= 0.0 and high.item() <= 1.0 + TOLERANCE):
+        if not (low.item() >= 0.0 and high.item() <= 1.0 + tolerance):
             return
         deviation = (rows.sum(dim) - 1.0).abs().max().item()
-        if deviation > TOLERANCE or not self._may_record(site):
+        if deviation <= tolerance:
+            node = source_node(given)
+            self._add_probabilities(name, node, site, num_rows=rows.numel() // rows.shape[dim], deviation=deviation)
+
+    def _check_softmax_twice(self, name: str, given: torch.Tensor, site: Site | None) -> None:
+        """``nll_loss(log_softmax(softmax(x)))`` is cross-entropy on probabilities, written out."""
+        node = source_node(given)
+        if node is None or not node.name().startswith("LogSoftmax"):
             return
-        producer, where = self._producers.of(given)
+        inner = through_views(node.next_functions[0][0])
+        if inner is not None and inner.name().startswith("Softmax"):
+            self._add_probabilities(name, inner, site, num_rows=given.shape[0], deviation=0.0)
+
+    def _add_probabilities(self, name: str, node: Any, site: Site | None, *, num_rows: int, deviation: float) -> None:
+        if not self._may_record(site):
+            return
+        producer, where = self._producers.of(node)
         self._add(
             ProbabilityInputRecord(
                 step=self._step,
                 loss=name,
-                rows=rows.numel() // rows.shape[dim],
+                rows=num_rows,
                 deviation=deviation,
                 place=place_of(site),
                 producer=producer,
@@ -161,21 +178,26 @@ def _loss_record(name: str, given: torch.Tensor, target: torch.Tensor, kwargs: A
     )
 
 
-def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
-    """Whether the graph above a loss begins with prediction minus target, stretched to a square.
+def _few(tensor: torch.Tensor, dim: int) -> torch.Tensor:
+    """Return a corner of a batch that is whole along ``dim``."""
+    for other in range(tensor.dim()):
+        if other != dim:
+            tensor = tensor.narrow(other, 0, min(tensor.shape[other], MOST_ROWS if other == 0 else MOST_PIXELS))
+    return tensor
 
-    Only the chain down from the loss is followed, so that nothing inside a model is mistaken for it.
-    """
-    node = loss.grad_fn
-    for _ in range(DEPTH):
-        if node is None:
+
+def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
+    """Whether the nodes nearest to a loss hold prediction minus target, stretched to a square."""
+    queue: list[Any] = [loss.grad_fn]
+    for _ in range(MOST_NODES):
+        if not queue:
             return False
-        parents = [parent for parent, _ in node.next_functions if parent is not None]
-        if node.name() in ("SubBackward0", "RsubBackward1") and len(parents) == 1:
-            return _stretches(_shape(parents[0]), _shape(node)) and "Unsqueeze" not in parents[0].name()
-        if not parents:
-            return False
-        node = parents[0]
+        node = queue.pop(0)
+        parents = [parent for parent, _ in node.next_functions if parent is not None] if node is not None else []
+        subtracts = node is not None and node.name() in ("SubBackward0", "RsubBackward1") and len(parents) == 1
+        if subtracts and _stretches(_shape(parents[0]), _shape(node)) and "Unsqueeze" not in parents[0].name():
+            return True
+        queue.extend(parents)
     return False
 
 

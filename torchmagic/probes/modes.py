@@ -18,6 +18,9 @@ from torchmagic.session.recorder import Recorder
 MOST_RECORDS = 12
 
 
+_Forward = tuple[Model, list[tuple[str, nn.Module, nn.Module]], Site | None]
+
+
 class Modes:
     """Records ``EvalModeRecord`` for a step whose forward ran dropout or batch norm in evaluation mode."""
 
@@ -26,7 +29,8 @@ class Modes:
         self._recorder: Recorder | None = None
         self._switched: dict[int, Site | None] = {}
         self._sensitive: dict[int, tuple[int, list[tuple[str, nn.Module, nn.Module]]]] = {}
-        self._forwards: dict[int, tuple[Model, list[tuple[str, nn.Module, nn.Module]], Site | None]] = {}
+        self._forwards: dict[int, _Forward] = {}
+        self._trained: dict[int, _Forward] = {}
         self._records = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -34,15 +38,17 @@ class Modes:
         self._recorder = recorder
         taps.on("mode", self._switch)
         taps.on("root_begin", self._forward)
+        taps.on("backward_begin", self._backward)
         taps.on("step_end", self._stepped)
 
     def flush(self, step: int) -> None:
         """Forget the step's forwards."""
         self._forwards.clear()
+        self._trained.clear()
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._forwards.clear()
+        self.flush(0)
         self._sensitive.clear()
 
     def _switch(self, module: nn.Module, training: bool, frame: FrameType) -> None:  # noqa: FBT001 - an event
@@ -56,9 +62,14 @@ class Modes:
         if model is None or not self._taps.grad_enabled or self._records >= MOST_RECORDS:
             return
         asleep = [each for each in self._parts(module, model) if not each[1].training]
-        self._forwards.pop(id(module), None)  # what counts is the last forward before the step
+        self._forwards.pop(id(module), None)  # what counts is the last forward before the backward
         if asleep:
             self._forwards[id(module)] = (model, asleep, site_of(frame))
+
+    def _backward(self, tensors: Any, frame: FrameType) -> None:
+        """Only a forward that a backward follows trains; one between backward and step may be a look at the result."""
+        self._trained.update(self._forwards)
+        self._forwards.clear()
 
     def _parts(self, module: nn.Module, model: Model) -> list[tuple[str, nn.Module, nn.Module]]:
         """Return path, module and parent of each module that behaves differently in training."""
@@ -75,14 +86,14 @@ class Modes:
         return known[1]
 
     def _stepped(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
-        if not self._forwards or self._recorder is None:
+        if not self._trained or self._recorder is None:
             return
         updated = {
             id(tensor)
             for ref in self._cast.optimizer(optimizer).refs
             if (tensor := ref()) is not None and tensor.grad is not None
         }
-        for model, asleep, site in self._forwards.values():
+        for model, asleep, site in self._trained.values():
             meant = [(path, part) for path, part, parent in asleep if _trains(part, parent, updated)]
             if meant:
                 self._records += 1

@@ -6,6 +6,8 @@ from typing import Any
 
 from torch import nn
 
+from torchmagic.probes.sites import is_users
+
 # How many callers up a local variable is looked for: a loop in a function of a trainer is two or three deep.
 MAX_FRAMES = 6
 
@@ -62,7 +64,8 @@ class Names:
         for _ in range(MAX_FRAMES):
             if frame is None or (frame.f_globals is self._namespace and frame.f_code.co_name == "<module>"):
                 return
-            yield from _spread(_public(list(frame.f_locals.items())))
+            if is_users(frame):
+                yield from _spread(_public(list(frame.f_locals.items())))
             frame = frame.f_back
 
 

@@ -36,9 +36,8 @@ class Producers:
         """Forget the step's tensors."""
         self._made.clear()
 
-    def of(self, tensor: torch.Tensor) -> tuple[str | None, Site | None]:
-        """Return the module path and line of the softmax that made the tensor; None where unknown."""
-        node = source_node(tensor)
+    def of(self, node: Any) -> tuple[str | None, Site | None]:
+        """Return the module path and line of the softmax with this autograd node; None where unknown."""
         return self._made.get(_number(node), (None, None)) if node is not None else (None, None)
 
     def _softmax(self, output: Any, frame: FrameType) -> None:
@@ -46,7 +45,7 @@ class Producers:
             self._made[_number(output.grad_fn)] = self._place(frame)
 
     def _place(self, frame: FrameType) -> tuple[str | None, Site | None]:
-        module = _module_of(frame)
+        module = module_of(frame)
         key = (frame.f_code, frame.f_lineno, id(module))
         place = self._places.get(key)
         if place is None:
@@ -57,7 +56,11 @@ class Producers:
 
 def source_node(tensor: torch.Tensor, *, stop: tuple[str, ...] = ()) -> Any:
     """Return the autograd node that made a tensor, looking through views (but not those named in ``stop``)."""
-    node: Any = tensor.grad_fn
+    return through_views(tensor.grad_fn, stop=stop)
+
+
+def through_views(node: Any, *, stop: tuple[str, ...] = ()) -> Any:
+    """Return the first node, from this one up, that is no view (or is named in ``stop``)."""
     for _ in range(MOST_VIEWS):
         if node is None or any(word in node.name() for word in stop) or not node.name().startswith(VIEWS):
             return node
@@ -69,7 +72,8 @@ def _number(node: Any) -> int:
     return int(node._sequence_nr())
 
 
-def _module_of(frame: FrameType | None) -> nn.Module | None:
+def module_of(frame: FrameType | None) -> nn.Module | None:
+    """Return the module whose method is the nearest at or above a frame."""
     for _ in range(MOST_CALLERS):
         if frame is None:
             return None

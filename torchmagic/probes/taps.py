@@ -30,6 +30,7 @@ EVENTS = (
     "leaf",  # (module, args, output); only while ``sees_leaves``
     "loss",  # (name, args, kwargs, output, frame)
     "softmax",  # (output, frame)
+    "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``
     "backward_begin",  # (tensors, frame)
     "backward_end",  # (tensors, nanoseconds)
     "clip",  # (total norm before clipping)
@@ -92,6 +93,7 @@ class Taps:
             self._replace(functional, name, wrappers.wrap_loss)
         for owner in (functional, torch, torch.Tensor):
             self._replace(owner, "softmax", wrappers.wrap_softmax)
+            self._replace(owner, "relu", wrappers.wrap_relu)
         for owner in (nn.utils, nn.utils.clip_grad):
             self._replace(owner, "clip_grad_norm_", wrappers.wrap_clip)
         self._replace(torch.amp.GradScaler, "scale", wrappers.wrap_scale)

@@ -126,6 +126,18 @@ def wrap_softmax(taps: "Taps", original: Any) -> Any:
     return _named_like(softmax, original)
 
 
+def wrap_relu(taps: "Taps", original: Any) -> Any:
+    """Wrap relu as function or method: the form that is no module of its own."""
+
+    def relu(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        if taps.sees_leaves and not (taps.quiet or is_compiling()):
+            taps.emit("relu", output, frame_at(1))
+        return output
+
+    return _named_like(relu, original)
+
+
 def wrap_clip(taps: "Taps", original: Any) -> Any:
     """Wrap ``clip_grad_norm_``, whose answer is the norm before clipping."""
 

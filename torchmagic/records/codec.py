@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from torchmagic.records.finding import Finding
 from torchmagic.records.loss import BackwardRecord, BroadcastRecord, LossRecord, ProbabilityInputRecord
-from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord
+from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord, RectifierRecord
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord, NoteRecord
 from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
@@ -31,6 +31,7 @@ KINDS: tuple[type, ...] = (
     OptimizerRecord,
     ParameterRecord,
     ProbabilityInputRecord,
+    RectifierRecord,
     UnclearedGradientsRecord,
     UnownedGradientsRecord,
 )

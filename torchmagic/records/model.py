@@ -31,6 +31,14 @@ class ParameterRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RectifierRecord:
+    """A rectifier whose units are watched: its path, and, when it is a call and no module, the line of the call."""
+
+    module: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizerRecord:
     """An optimizer that stepped: its name, class, learning rates per group and the parameters it owns."""
 

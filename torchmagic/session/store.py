@@ -25,7 +25,6 @@ CREATE TABLE dropped (run TEXT NOT NULL, metric TEXT NOT NULL, subjects TEXT NOT
                       PRIMARY KEY (run, metric, subjects));
 CREATE INDEX block_of_run ON block (run);
 """
-_FOREIGN = "{path} is no store of torchmagic; this run is kept in memory only: move the file away"
 
 
 class StoreError(Exception):
@@ -135,16 +134,19 @@ class Store:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                if self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
-                    raise StoreError(_FOREIGN.format(path=self.path))
-                for statement in _TABLES.split(";"):
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+                self._fill()
             self._db.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
         (self.path.parent / ".gitignore").write_text("*\n")
+
+    def _fill(self) -> None:
+        if self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            raise StoreError(f"{self.path} is no store of torchmagic; this run is kept in memory only: move it away")
+        for statement in _TABLES.split(";"):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _log_ahead(self) -> None:
         """Switch to the write-ahead log; SQLite does not wait its turn here when two processes open a new file."""

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import rule
+from torchmagic.records.model import RectifierRecord
+from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 # Half the units silent is far beyond the sparsity of a healthy layer; all of them silent stops the gradient.
@@ -28,6 +29,7 @@ MIN_LOOKS = 3
 @rule
 def dead_relu(run: Run) -> Iterator[Finding]:
     """Report each rectifier of which at least half the units were silent to the end."""
+    places = {record.module: record.place for record in run.of(RectifierRecord)}
     for module in run.subjects("dead_share"):
         steps, shares = sound_part(run, *run.series("dead_share", module=module))
         if len(shares) < MIN_LOOKS or not all(share >= MIN_SHARE for share in shares[-MIN_LOOKS:]):
@@ -39,6 +41,7 @@ def dead_relu(run: Run) -> Iterator[Finding]:
             confidence=0.9,
             title=f"{shares[-1]:.0%} of the units of {module} give zero for every sample",
             module=module,
+            **line_of(places.get(module)),
             step=steps[began],
             evidence={"silent units": f"{shares[-1]:.1%}", "threshold": f"{MIN_SHARE:.0%}", "looks": len(shares)},
             why="Their arguments are negative for all the data; where the output is flat the gradient is zero, so they "

@@ -13,7 +13,7 @@ stay as it is should say so: ``requires_grad_(False)``.
 
 from collections.abc import Iterator, Sequence
 
-from torchmagic.analyses.source_lines import line_at, lines_assigning
+from torchmagic.analyses.source_lines import line_at, lines_assigning, lines_calling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
@@ -72,8 +72,9 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
 
 
 def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
-    """Return the line of the cell that replaces the module, else the one at which the optimizer first stepped."""
-    replaced = lines_assigning(run.source, module.rpartition(".")[2])
-    if replaced:
-        return Located(line=replaced[0], source=line_at(run.source, replaced[0]))
+    """Return the cell's line that replaces the module or builds the optimizer, else the optimizer's first step."""
+    built = lines_calling(run.source, (optimizer.class_name,)) if optimizer else []
+    lines = lines_assigning(run.source, module.rpartition(".")[2]) or built
+    if lines:
+        return Located(line=lines[0], source=line_at(run.source, lines[0]))
     return line_of(optimizer.place if optimizer else None)

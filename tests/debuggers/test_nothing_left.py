@@ -1,0 +1,241 @@
+"""This file tests that a run, however it ended, leaves torch and Python as it found them."""
+
+import contextlib
+import gc
+import sys
+import threading
+import warnings
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.optim import optimizer
+from torch.utils.data import DataLoader, TensorDataset, dataloader
+
+from torchmagic.debuggers.watching import watch
+
+HOOKED = (torch.nn.modules.module, optimizer)
+PATCHED = (
+    nn.Module,
+    nn.Sequential,
+    torch,
+    torch.autograd,
+    torch.Tensor,
+    functional,
+    nn.utils,
+    nn.utils.clip_grad,
+    torch.amp.GradScaler,
+    torch.optim.Optimizer,
+    dataloader._BaseDataLoaderIter,
+    dataloader._SingleProcessDataLoaderIter,
+    DataLoader,
+)
+# Modules that torch loads on first use appear in its namespace; that is torch's own doing.
+LAZY = (type(sys),)
+
+
+def snapshot():
+    hooks = {
+        (room.__name__, name): dict(value)
+        for room in HOOKED
+        for name, value in vars(room).items()
+        if name.startswith("_global") and isinstance(value, dict)
+    }
+    attributes = {
+        (owner, name): value for owner in PATCHED for name, value in vars(owner).items() if not isinstance(value, LAZY)
+    }
+    return {
+        "hooks": hooks,
+        "attributes": attributes,
+        "grad mode": torch.is_grad_enabled(),
+        "inference mode": torch.is_inference_mode_enabled(),
+        "anomaly mode": torch.is_anomaly_enabled(),
+        "dispatch modes": torch.utils._python_dispatch._len_torch_dispatch_stack(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "threads": set(threading.enumerate()),
+        "filters": list(warnings.filters),
+        "showwarning": warnings.showwarning,
+        "trace": sys.gettrace(),
+        "profile": sys.getprofile(),
+        "excepthook": sys.excepthook,
+        "displayhook": sys.displayhook,
+    }
+
+
+def compare(before, after):
+    for part, value in before.items():
+        if part == "attributes":
+            changed = {key for key in value | after[part] if value.get(key) is not after[part].get(key)}
+            assert not {name for owner, name in changed if not name.startswith(("__annot", "__warning"))}
+        else:
+            assert after[part] == value, part
+
+
+def train(steps=5, *, error=None, broken=False):
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 3))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loader = DataLoader(TensorDataset(torch.randn(8 * steps, 4), torch.randint(0, 3, (8 * steps,))), batch_size=8)
+    for step, (x, y) in enumerate(loader):
+        opt.zero_grad()
+        scores = net(x).softmax(1)
+        loss = functional.cross_entropy(scores.log() * 0 if broken else scores, y)
+        loss = loss + ((scores.sum(1, keepdim=True) - y.float()) ** 2).mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        if error is not None and step == steps // 2:
+            raise error
+        opt.step()
+    return net, opt, x
+
+
+def run_well():
+    with watch(save=False, every=1):
+        train()
+
+
+def run_raising():
+    with pytest.raises(KeyError), watch(save=False, every=1):
+        train(error=KeyError("mine"))
+
+
+def run_interrupted():
+    with pytest.raises(KeyboardInterrupt), watch(save=False):
+        train(error=KeyboardInterrupt())
+
+
+def run_leaving():
+    with pytest.raises(SystemExit), watch(save=False):
+        train(error=SystemExit(1))
+
+
+def run_nested():
+    with watch(save=False):
+        train()
+        with watch(save=False, every=1):
+            train()
+        train()
+
+
+def run_nested_raising():
+    with contextlib.suppress(KeyError), watch(save=False), watch(save=False):
+        train(error=KeyError("mine"))
+
+
+def run_overlapping():
+    first, second = watch(save=False), watch(save=False)
+    first.__enter__()
+    second.__enter__()
+    train()
+    first.__exit__(None, None, None)
+    train()
+    second.__exit__(None, None, None)
+
+
+def run_raising_in_forward():
+    with pytest.raises(RuntimeError), watch(save=False, every=1):
+        nn.Linear(4, 2)(torch.randn(3, 7))
+
+
+def run_without_anything():
+    with watch(save=False):
+        pass
+
+
+def run_with_nan():
+    with watch(save=False, every=1):
+        net = nn.Linear(4, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        torch.log(net(torch.randn(8, 4)).relu()).sum().backward()
+        opt.step()
+
+
+RUNS = (
+    run_well,
+    run_raising,
+    run_interrupted,
+    run_leaving,
+    run_nested,
+    run_nested_raising,
+    run_overlapping,
+    run_raising_in_forward,
+    run_without_anything,
+    run_with_nan,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warmed_up():
+    """Let torch load what it loads on first use."""
+    train()
+    run_well()
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
+def test_nothing_is_left_after_it(run):
+    before = snapshot()
+    run()
+    compare(before, snapshot())
+
+
+def test_a_generator_that_is_abandoned_leaves_nothing():
+    def loop():
+        with watch(save=False):
+            train()
+            yield
+
+    before = snapshot()
+    half = loop()
+    next(half)
+    half.close()
+    compare(before, snapshot())
+
+
+@pytest.mark.parametrize("error", [None, KeyError("mine")])
+def test_no_object_of_the_user_is_kept_alive(error):
+    refs = []
+
+    def loop():
+        net, opt, batch = train()
+        loss = functional.cross_entropy(net(batch), torch.zeros(len(batch)).long())
+        refs.extend(map(weakref.ref, (net, net[0].weight, opt, batch, loss)))
+        loss.backward()
+        opt.step()
+        if error is not None:
+            raise KeyError("mine")
+
+    with contextlib.suppress(KeyError), watch(save=False, every=1):
+        loop()
+    gc.collect()
+    assert [ref() for ref in refs] == [None] * 5
+
+
+def test_a_step_keeps_no_tensor_alive_after_its_end():
+    with watch(save=False, every=1):
+        net = nn.Linear(4, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            batch = torch.randn(8, 4)
+            loss = functional.mse_loss(net(batch), torch.zeros(8, 1))
+            refs = [weakref.ref(batch), weakref.ref(loss)]
+            loss.backward()
+            opt.step()
+            del batch, loss
+            assert [ref() for ref in refs] == [None, None]
+
+
+def test_what_somebody_else_patches_while_a_run_is_open_stays_theirs():
+    original = nn.Module.train
+    try:
+        with watch(save=False):
+            inner = nn.Module.train
+
+            def theirs(module, mode=True):
+                return inner(module, mode)
+
+            nn.Module.train = theirs
+        assert nn.Module.train is theirs
+        nn.Linear(2, 2).eval()
+    finally:
+        nn.Module.train = original

@@ -1,0 +1,117 @@
+"""This file tests that a probe of ours that fails does not disturb the loop."""
+
+import warnings
+
+import pytest
+import torch
+from torch import nn
+
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
+from torchmagic.records.note import FailureRecord
+from torchmagic.session.session import Session
+
+
+class Failing:
+    """A probe that raises where it is told to."""
+
+    def __init__(self, where):
+        self.where, self.calls, self.detached = where, 0, 0
+
+    def attach(self, taps, _recorder):
+        self._fail("attach")
+        taps.on("step_begin", self.event)
+        taps.on("backward_end", self.event)
+
+    def event(self, *_arguments):
+        self.calls += 1
+        self._fail("event")
+
+    def flush(self, _step):
+        self.calls += 1
+        self._fail("flush")
+
+    def detach(self):
+        self.detached += 1
+        self._fail("detach")
+
+    def _fail(self, where):
+        if self.where in (where, "everywhere"):
+            raise ZeroDivisionError(where)
+
+
+def train(probe):
+    """Train under a watch that has one more probe; return the run, the weights and the warnings."""
+    torch.manual_seed(0)
+    net = nn.Linear(4, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    watching = Watch(Settings(save=False), session=Session())
+    watching._probes.append(probe)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = watching.start()
+        for _ in range(5):
+            opt.zero_grad()
+            net(torch.randn(8, 4)).pow(2).mean().backward()
+            opt.step()
+        watching.stop()
+    return run, net.weight.detach().clone(), caught
+
+
+@pytest.mark.parametrize("where", ["attach", "event", "flush", "detach", "everywhere"])
+def test_the_loop_goes_on_and_the_failure_is_recorded_and_told_once(where):
+    probe = Failing(where)
+    run, weights, caught = train(probe)
+    assert (run.status, run.steps) == ("ok", 5)
+    assert torch.equal(weights, train(Failing("nowhere"))[1])
+    (record,) = run.of(FailureRecord)
+    assert record.probe == "Failing"
+    assert record.error.startswith("ZeroDivisionError")
+    assert record.where
+    if where != "detach":  # the run is over then; its panel says it
+        (warning,) = caught
+        assert warning.category is RuntimeWarning
+        assert "Failing failed and is off for this run (ZeroDivisionError: " in str(warning.message)
+
+
+@pytest.mark.parametrize("where", ["event", "flush"])
+def test_a_probe_that_failed_is_detached_and_hears_no_more(where):
+    probe = Failing(where)
+    train(probe)
+    assert probe.detached == 1
+    assert probe.calls == (1 if where == "event" else probe.calls)
+    assert probe.calls <= 3
+
+
+def test_the_other_probes_go_on():
+    run, _, _ = train(Failing("event"))
+    assert len(run.series("loss")[0]) == 5
+    assert len(run.series("grad_norm", name="")[0]) == 5
+
+
+def test_the_warning_names_the_users_line():
+    _, _, caught = train(Failing("event"))
+    assert caught[0].filename == __file__
+
+
+def test_a_callback_that_fails_is_a_failure_too_and_is_called_no_more():
+    calls = []
+
+    def on_step(run):
+        calls.append(run.steps)
+        raise ZeroDivisionError
+
+    net = nn.Linear(4, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    watching = Watch(Settings(save=False), session=Session(), on_step=on_step)
+    watching.start()
+    net(torch.randn(8, 4)).sum().backward()
+    with pytest.warns(RuntimeWarning, match="failed and is off"):
+        opt.step()
+    for _ in range(3):
+        net(torch.randn(8, 4)).sum().backward()
+        opt.step()
+    run = watching.stop()
+    assert calls == [1]
+    assert len(run.of(FailureRecord)) == 1
+    assert run.steps == 4

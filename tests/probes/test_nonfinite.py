@@ -1,0 +1,347 @@
+"""This file plants values that are not finite, and tests whether their origin is found and nothing else disturbed."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from torchmagic.probes.nonfinite import NonFiniteError
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+
+SETUP = """
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+"""
+LOOP = """
+for step in range(4):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+"""
+
+
+def origin(run):
+    """Return the one origin of a run."""
+    (record,) = run.of(NonfiniteRecord)
+    return record
+
+
+def layer(forward):
+    """Return source in which a layer of the user's own stands between two of torch's."""
+    return (
+        "class Own(nn.Module):\n    def forward(self, x):\n        " + forward + "\n\n"
+        "net = nn.Sequential(nn.Linear(4, 8), Own(), nn.Linear(8, 1))\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.01)\nx, y = torch.randn(16, 4), torch.randn(16, 1)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("forward", "op"),
+    [
+        ("return torch.log(torch.relu(x))", "log"),
+        ("return (x - 5).sqrt()", "sqrt"),
+        ("return x / torch.zeros_like(x)", "div"),
+        ("return torch.exp(1000 * x.abs() + 100)", "exp"),
+        ("return x.abs().add(9).pow(200)", "pow"),
+        ("return 1 / (x * 0)", "reciprocal"),
+        ("return x.abs().add(9).mul(1e38)", "mul"),
+        ("return torch.acos(x.abs() + 2)", "acos"),
+        ("return (x - x.mean()) / (0 * x).std()", "div"),
+    ],
+)
+def test_an_operator_inside_a_layer_is_found_with_its_line(run_cell, forward, op):
+    run, _ = run_cell(layer(forward) + LOOP)
+    record = origin(run)
+    assert (record.birth, record.step, record.module, record.op) == (Birth.FORWARD, 0, "net.1", op)
+    assert record.place.source == forward
+    assert record.num_nan + record.num_inf > 0
+    assert record.operands
+
+
+@pytest.mark.parametrize(
+    ("loss", "op"),
+    [
+        ("torch.log(net(x).relu()).mean()", "log"),
+        ("(net(x) / (y * 0)).mean()", "div"),
+        ("net(x).sub(50).sqrt().sum()", "sqrt"),
+        ("(1e4 * net(x).abs().add(1)).exp().mean()", "exp"),
+    ],
+)
+def test_an_operator_between_model_and_loss_is_found_with_its_line(run_cell, loss, op):
+    run, _ = run_cell(SETUP + LOOP.replace("F.mse_loss(net(x), y)", loss))
+    record = origin(run)
+    assert (record.birth, record.op) == (Birth.FORWARD, op)
+    assert record.place.source == f"loss = {loss}"
+
+
+def test_a_loss_function_that_overflows_is_found(run_cell):
+    run, _ = run_cell(SETUP + "y = y * 1e30\n" + LOOP)
+    record = origin(run)
+    assert (record.birth, record.op) == (Birth.FORWARD, "mse_loss")
+    assert record.place.source == "loss = F.mse_loss(net(x), y)"
+
+
+def test_a_bad_batch_is_found_with_its_columns(run_cell):
+    run, _ = run_cell(SETUP + "x[3, 1] = float('nan')\nx[5, 2] = float('inf')\n" + LOOP)
+    record = origin(run)
+    assert (record.birth, record.model, record.num_nan, record.num_inf, record.num_elements) == (
+        Birth.INPUT,
+        "net",
+        1,
+        1,
+        64,
+    )
+    assert record.where == "columns 1, 2 of 4"
+
+
+def test_a_bad_batch_is_found_by_its_step_when_inputs_are_not_looked_at(run_cell):
+    run, _ = run_cell(
+        SETUP + "bad = x.clone()\nbad[0, 0] = float('nan')\n" + LOOP.replace("net(x)", "net(bad if step == 2 else x)"),
+        every=10_000,
+    )
+    assert (origin(run).birth, origin(run).step) == (Birth.INPUT, 2)
+
+
+def test_a_bad_target_is_no_fault_of_the_model(run_cell):
+    run, _ = run_cell(SETUP + "y[7] = float('nan')\n" + LOOP)
+    record = origin(run)
+    assert record.birth is Birth.INPUT
+    assert "target" in record.where
+
+
+def test_a_bad_parameter_is_found_by_name(run_cell):
+    run, _ = run_cell(SETUP + "with torch.no_grad():\n    net[2].weight[0, 3] = float('inf')\n" + LOOP)
+    record = origin(run)
+    assert (record.birth, record.parameter, record.module) == (Birth.PARAMETER, "net.2.weight", "net.2")
+
+
+def test_the_slope_of_the_square_root_at_zero_is_found(run_cell):
+    loss = "torch.sqrt((net(x) - net(x)).pow(2).sum(1)).mean()"
+    run, _ = run_cell(SETUP + LOOP.replace("F.mse_loss(net(x), y)", loss))
+    record = origin(run)
+    assert (record.birth, record.op) == (Birth.GRADIENT, "SqrtBackward0")
+    assert record.place.source == f"loss = {loss}"
+    assert record.num_parameters == 4
+    assert record.parameter.startswith("net.")
+
+
+def test_a_function_of_the_users_own_that_breaks_in_its_backward_is_a_gradient(run_cell):
+    run, _ = run_cell(
+        """
+        class Breaks(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1.0
+            @staticmethod
+            def backward(ctx, gradient):
+                return gradient / 0.0
+        net = nn.Linear(4, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        loss = Breaks.apply(net(torch.randn(8, 4))).sum()
+        loss.backward()
+        opt.step()
+        """
+    )
+    assert origin(run).birth is Birth.GRADIENT
+    assert origin(run).module == "net"
+
+
+def test_a_function_of_the_users_own_that_breaks_in_its_forward_is_found(run_cell):
+    run, _ = run_cell(
+        """
+        class Breaks(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x / 0.0
+            @staticmethod
+            def backward(ctx, gradient):
+                return gradient
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 1)
+            def forward(self, x):
+                return Breaks.apply(self.linear(x))
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        loss = net(torch.randn(8, 4)).sum()
+        loss.backward()
+        opt.step()
+        """
+    )
+    record = origin(run)
+    assert (record.birth, record.op, record.place.source) == (Birth.FORWARD, "div", "return x / 0.0")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        "scores.masked_fill(future, float('-inf'))",
+        "scores + torch.full((5, 5), float('-inf')).triu(1)",
+        "torch.where(future, torch.tensor(float('-inf')), scores)",
+    ],
+)
+def test_a_mask_of_minus_infinity_is_silent(run_cell, scores):
+    run, _ = run_cell(
+        f"""
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.q, self.k, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 1)
+            def forward(self, x):
+                scores = self.q(x) @ self.k(x).transpose(1, 2)
+                future = torch.ones(5, 5, dtype=torch.bool).triu(1)
+                return self.out(({scores}).softmax(-1) @ x)
+        net = Attention()
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for step in range(3):
+            opt.zero_grad()
+            net(torch.randn(4, 5, 8)).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    assert run.of(NonfiniteRecord) == []
+
+
+def test_a_mask_handed_to_the_model_is_silent(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        mask = nn.Transformer.generate_square_subsequent_mask(5)
+        for step in range(3):
+            opt.zero_grad()
+            net(torch.randn(4, 5, 8), src_mask=mask).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    assert run.of(NonfiniteRecord) == []
+
+
+def test_a_row_that_is_masked_whole_is_the_origin(run_cell):
+    forward = "return x.masked_fill(x < 1e9, float('-inf')).softmax(-1)"
+    run, _ = run_cell(layer(forward) + LOOP)
+    record = origin(run)
+    assert (record.birth, record.module, record.place.source) == (Birth.FORWARD, "net.1", forward)
+
+
+def test_a_part_of_a_model_that_overflows_later_in_the_run_is_found_at_its_step(run_cell):
+    run, _ = run_cell(SETUP + LOOP.replace("net(x), y", "net(x) * (float('inf') if step == 2 else 1.0), y"))
+    assert origin(run).step == 2
+
+
+def test_only_the_first_origin_is_told(run_cell):
+    run, _ = run_cell(layer("return torch.log(torch.relu(x))") + LOOP.replace("range(4)", "range(20)"))
+    assert len(run.of(NonfiniteRecord)) == 1
+
+
+def test_steps_that_a_scaler_skips_are_silent(run_cell):
+    run, _ = run_cell(
+        SETUP + "scaler = torch.amp.GradScaler('cpu', init_scale=2.0**127, growth_interval=1000)\n"
+        "for step in range(6):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n"
+        "    scaler.scale(100 * loss).backward()\n    scaler.step(opt)\n    scaler.update()\n"
+    )
+    assert run.of(NonfiniteRecord) == []
+
+
+def test_gradients_that_overflow_in_steps_that_a_scaler_skips_are_silent(run_cell):
+    run, _ = run_cell(
+        SETUP + "scaler = torch.amp.GradScaler('cpu', init_scale=1024.0, growth_interval=1000)\n"
+        "net[0].weight.register_hook(lambda g: g * float('inf') if scaler.get_scale() > 200 else g)\n"
+        "for step in range(6):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n"
+        "    scaler.scale(loss).backward()\n    scaler.step(opt)\n    scaler.update()\n"
+    )
+    assert run.of(NonfiniteRecord) == []
+    assert run.steps == 3
+
+
+def test_raise_stops_before_the_weights_are_touched(run_cell):
+    run, names = run_cell(
+        SETUP + LOOP.replace("net(x), y", "net(x).sub(50 if step == 2 else -50).sqrt(), y"),
+        anomaly="raise",
+        raises=NonFiniteError,
+    )
+    assert run.steps == 2
+    assert all(torch.isfinite(p).all() for p in names["net"].parameters())
+    assert run.status == "error"
+
+
+def test_raise_stops_before_a_bad_gradient_is_used(run_cell):
+    _, names = run_cell(
+        SETUP + LOOP.replace("F.mse_loss(net(x), y)", "torch.sqrt((net(x) - net(x)).pow(2).sum(1)).mean()"),
+        anomaly="raise",
+        raises=NonFiniteError,
+    )
+    assert all(torch.isfinite(p).all() for p in names["net"].parameters())
+
+
+def test_warn_warns_once_at_the_users_line(run_cell):
+    with pytest.warns(RuntimeWarning, match="step 0: log made a non-finite value in net.1") as caught:
+        run_cell(layer("return torch.log(torch.relu(x))") + LOOP, anomaly="warn")
+    assert len(caught) == 1
+    assert caught[0].filename.startswith("<cell")
+
+
+def test_off_looks_for_nothing(run_cell):
+    run, _ = run_cell(layer("return torch.log(torch.relu(x))") + LOOP, anomaly="off")
+    assert run.of(NonfiniteRecord) == []
+
+
+def test_the_replay_leaves_random_streams_buffers_and_attributes_as_they_were(run_cell):
+    source = """
+    import random
+    import numpy as np
+    class Noisy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.norm, self.drop = nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.5)
+            self.calls, self.seen = 0, []
+        def forward(self, x):
+            self.calls += 1
+            self.seen.append(self.calls)
+            x = self.drop(self.norm(self.linear(x))) + random.random() + np.random.rand()
+            return torch.log(x - 100)
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    net = Noisy()
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    loss = net(torch.randn(16, 4)).sum()
+    loss.backward()
+    """
+    left = []
+    for anomaly in ("off", "auto"):
+        run, names = run_cell(source, anomaly=anomaly)
+        net = names["net"]
+        left.append((torch.get_rng_state(), random.getstate(), np.random.get_state()[1].copy(), net))  # noqa: NPY002 - the global stream
+        assert bool(run.of(NonfiniteRecord)) == (anomaly == "auto")
+    (torch_off, python_off, numpy_off, off), (torch_on, python_on, numpy_on, on) = left
+    assert torch.equal(torch_off, torch_on)
+    assert python_off == python_on
+    assert (numpy_off == numpy_on).all()
+    assert (on.calls, on.seen) == (off.calls, off.seen) == (1, [1])
+    for name, buffer in off.named_buffers():
+        assert torch.equal(buffer, dict(on.named_buffers())[name])
+
+
+def test_a_forward_that_cannot_run_twice_does_not_disturb(run_cell):
+    run, _ = run_cell(
+        """
+        class Once(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.tickets = nn.Linear(4, 1), iter([1])
+            def forward(self, x):
+                next(self.tickets)
+                return torch.log(self.linear(x).relu() * 0)
+        net = Once()
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        loss = net(torch.randn(8, 4)).sum()
+        loss.backward()
+        opt.step()
+        """
+    )
+    assert origin(run).birth is Birth.FORWARD

@@ -1,0 +1,69 @@
+"""This file tests which parameters are said to get gradients that no optimizer uses."""
+
+from torchmagic.records.protocol import UnownedGradientsRecord
+
+LOOP = """
+for step in range(4):
+    net.zero_grad()
+    net(torch.randn(8, 3)).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+def unowned(run):
+    return [record.parameters for record in run.of(UnownedGradientsRecord)]
+
+
+def test_a_replaced_head_is_named_at_each_step(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.01)\nnet[1] = nn.Linear(4, 1)\n" + LOOP
+    )
+    assert unowned(run) == [("net.1.weight", "net.1.bias")] * 4
+    record = run.of(UnownedGradientsRecord)[-1]
+    assert (record.changed, record.owned, record.training) == ((), 2, True)
+
+
+def test_a_model_that_is_owned_whole_is_silent(run_cell):
+    run, _ = run_cell("net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.01)\n" + LOOP)
+    assert unowned(run) == []
+
+
+def test_frozen_parameters_are_silent(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.Linear(4, 1))\n"
+        "opt = torch.optim.SGD(net[1].parameters(), lr=0.01)\n" + LOOP
+    )
+    assert unowned(run) == []
+
+
+def test_parameters_that_are_changed_by_hand_are_said_to_change(run_cell):
+    run, _ = run_cell(
+        "net = nn.Linear(3, 1)\nopt = torch.optim.SGD([net.weight], lr=0.01)\n"
+        + LOOP
+        + "    with torch.no_grad():\n        net.bias -= 0.01 * net.bias.grad\n"
+    )
+    assert run.of(UnownedGradientsRecord)[-1].changed == ("net.bias",)
+
+
+def test_what_another_optimizer_owns_that_has_not_stepped_yet_is_silent(run_cell):
+    run, _ = run_cell(
+        "net = nn.Linear(3, 1)\nopt = torch.optim.SGD([net.weight], lr=0.01)\n"
+        "later = torch.optim.SGD([net.bias], lr=0.01)\n" + LOOP
+    )
+    assert unowned(run) == []
+
+
+def test_old_gradients_that_nobody_adds_to_are_silent(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+        opt = torch.optim.SGD(net[1].parameters(), lr=0.01)
+        net(torch.randn(8, 3)).sum().backward()
+        for step in range(6):
+            opt.zero_grad()
+            net[1](net[0](torch.randn(8, 3)).detach()).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    assert len(unowned(run)) <= 1
