@@ -120,9 +120,7 @@ def median(values: list[float]) -> float:
 
 def table(rows: list[Row]) -> Iterator[str]:
     """Yield the lines of the table."""
-    yield (
-        f"{'':16} {'bare':>9}  {'torchmagic':>21}  {'detect_anomaly':>15}  {'watch, once':>22}  {'says of'}"
-    )
+    yield (f"{'':16} {'bare':>9}  {'torchmagic':>21}  {'detect_anomaly':>15}  {'watch, once':>22}  {'says of'}")
     yield (
         f"{'workload':16} {'ms a step':>9}  {'CPU':>6} {'(range)':>13}"
         f" {'wall':>6}  {'CPU':>6} {'wall':>6}  {'open':>6} {'warm':>6} {'close':>6} ms  {'itself'}"
@@ -188,8 +186,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
     parser.add_argument("--only", default="", help="workloads whose name holds this")
-    parser.add_argument("--out", type=Path, help="write the table to this file too, e.g. benchmarks/results/overhead.txt")
-    parser.add_argument("--json", type=Path, help="write every round to this file, e.g. benchmarks/results/overhead.json")
+    parser.add_argument(
+        "--out", type=Path, help="write the table to this file too, e.g. benchmarks/results/overhead.txt"
+    )
+    parser.add_argument(
+        "--json", type=Path, help="write every round to this file, e.g. benchmarks/results/overhead.json"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     with away_from_home():

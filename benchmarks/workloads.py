@@ -119,7 +119,9 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """A language model of four layers."""
 
-    def __init__(self, vocabulary: int = 512, width: int = 128, layers: int = 4, heads: int = 4, length: int = 64) -> None:
+    def __init__(
+        self, vocabulary: int = 512, width: int = 128, layers: int = 4, heads: int = 4, length: int = 64
+    ) -> None:
         super().__init__()
         self.token, self.position = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
         self.blocks = nn.Sequential(*[Block(width, heads) for _ in range(layers)])

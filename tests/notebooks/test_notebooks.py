@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SANITIZE = Path(__file__).with_name("sanitize.cfg")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-# Home folders, temporary folders and virtual environments of whoever ran the notebook last.
-MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|tmp|work|opt|usr|mnt)/|[A-Z]:\\\\|site-packages|ipykernel_\d")
+# An absolute path of whoever ran the notebook last: home, temporary folder, virtual environment.
+MACHINE_PATH = re.compile(r"(?<![\w.:/<])/(?:[\w.-]+/){2,}|[A-Z]:\\\\|site-packages|ipykernel_\d")
 NBVAL = ("-q", "-p", "no:cacheprovider", "-o", "addopts=", "--nbval", "--nbval-current-env")
 NBVAL += ("--nbval-cell-timeout", "120", "--nbval-sanitize-with", str(SANITIZE))
 TIMEOUT = 300  # seconds; a notebook takes about twenty

@@ -302,6 +302,7 @@ def test_the_replay_leaves_random_streams_buffers_and_attributes_as_they_were(ru
         def forward(self, x):
             self.calls += 1
             self.seen.append(self.calls)
+            setattr(self, f"call{self.calls}", x)
             x = self.drop(self.norm(self.linear(x))) + random.random() + np.random.rand()
             return torch.log(x - 100)
     random.seed(0)
@@ -323,6 +324,7 @@ def test_the_replay_leaves_random_streams_buffers_and_attributes_as_they_were(ru
     assert python_off == python_on
     assert (numpy_off == numpy_on).all()
     assert (on.calls, on.seen) == (off.calls, off.seen) == (1, [1])
+    assert vars(on).keys() == vars(off).keys()
     for name, buffer in off.named_buffers():
         assert torch.equal(buffer, dict(on.named_buffers())[name])
 

@@ -125,6 +125,16 @@ def test_what_follows_comes_after_its_root_and_names_it():
     assert (second.rule, second.causes) == ("nonfinite-forward", ("missing-zero-grad",))
 
 
+def test_a_root_comes_first_even_when_what_follows_is_surer():
+    run = Run()
+    for step, norm in enumerate([1.0] * 10 + [5e4]):
+        run.frame("grad_norm", ("",)).append(step, (norm,))
+    run.records.append(NonfiniteRecord(birth=Birth.FORWARD, step=11, op="exp"))
+    root, consequence = judge(run, unexpected)
+    assert root.confidence < consequence.confidence
+    assert (root.rule, consequence.rule) == ("exploding-gradient", "nonfinite-forward")
+
+
 def test_a_finding_without_its_cause_is_a_root_itself():
     run = Run()
     run.records.append(born_forward())

@@ -116,6 +116,14 @@ def test_a_disk_that_fills_up_is_said_once_and_nothing_is_lost_in_memory(session
     assert len(run.source) == 1_000_000
 
 
+def test_a_record_that_cannot_be_written_is_said_once_and_raises_nothing(session):
+    run = noted({"a", "set"})
+    session.write(run)
+    session.write(run, final=True)
+    assert len(session.warnings) == 1
+    assert "not JSON serializable" in session.warnings[0]
+
+
 def test_closing_gives_a_broken_store_another_chance(session, tmp_path):
     path = tmp_path / FOLDER
     path.write_text("in the way")

@@ -298,6 +298,17 @@ def test_what_a_full_disk_refused_is_written_once_there_is_room(store, full_run,
     same_run(full_run, store.read(full_run.id))
 
 
+def test_what_cannot_be_written_is_said_and_the_store_stays_usable(store, full_run, same_run):
+    odd = Run()
+    odd.records.append(NoteRecord(text={"a", "set"}))
+    with pytest.raises(StoreError, match="not JSON serializable") as caught:
+        store.write(odd)
+    assert "\n" not in str(caught.value)
+    store.write(full_run)
+    same_run(full_run, store.read(full_run.id))
+    assert list(store.runs()) == [full_run.id]
+
+
 def test_the_header_on_disk_is_plain_json(store, full_run):
     store.write(full_run)
     header = store._db.execute("SELECT header FROM run").fetchone()[0]

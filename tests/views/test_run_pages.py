@@ -220,7 +220,7 @@ def test_the_norm_before_clipping_stands_beside_the_norm_after(healthy):
 
 def test_the_parameter_table_shows_only_columns_that_have_a_value(healthy):
     (table,) = [block for block in parameters_page(healthy).blocks if isinstance(block, Table)]
-    assert table.columns == ("parameter", "shape", "grad norm", "grad norm max", "update / weight")
+    assert table.columns == ("parameter", "shape", "grad norm", "highest", "update ratio")
     assert table.rows[0][:2] == (WEIGHT, "16×8")
     assert table.rows[1][2:] == (None, None, None)
     assert texts(parameters_page(healthy))[0].startswith("2 parameters, 1 frozen.")

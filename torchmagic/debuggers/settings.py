@@ -96,9 +96,9 @@ class Settings:
                 if name not in PROBES:
                     raise ValueError(_unknown(field, name, PROBES))
             object.__setattr__(self, field, names)
-        if self.every is not None and self.every < 1:
+        if self.every is not None and (type(self.every) is not int or self.every < 1):
             raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
-        if self.budget is not None and self.budget < 0:
+        if self.budget is not None and not self.budget >= 0:
             raise ValueError(f"budget must be a share of the step time in percent, 0 or more, got {self.budget!r}")
 
     def watches(self, probe: str) -> bool:

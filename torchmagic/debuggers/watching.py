@@ -14,7 +14,7 @@ from torchmagic.debuggers.assembly import probes_for
 from torchmagic.debuggers.settings import Settings
 from torchmagic.probes.nonfinite import NonFiniteError
 from torchmagic.probes.probe import Probe
-from torchmagic.probes.sites import is_ours, place_of, site_of
+from torchmagic.probes.sites import Site, is_users, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord
 from torchmagic.rules.catalogue import judge
@@ -150,7 +150,7 @@ def watch(**settings: Any) -> Iterator[Run]:
         ValueError: If a setting is unknown or wrong.
     """
     frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
-    watching = Watch(Settings(**settings), namespace=frame.f_globals)
+    watching = Watch(Settings.from_dict(settings), namespace=frame.f_globals)
     run = watching.start()
     try:
         yield run
@@ -168,8 +168,9 @@ def _status(error: BaseException | None) -> Status:
 
 
 def _crash(error: BaseException) -> CrashRecord:
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if not is_ours(frame.f_code.co_filename)]
-    place = place_of(site_of(frames[-1])) if frames else None
+    lines = list(traceback.walk_tb(error.__traceback__))
+    theirs = [Site(frame.f_code, line) for frame, line in lines if is_users(frame)]
+    place = place_of(theirs[-1]) if theirs else None
     return CrashRecord(
         error=type(error).__name__,
         message=str(error),

@@ -10,7 +10,6 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.pacing import Pacer
-from torchmagic.probes.producers import module_of
 from torchmagic.probes.sites import is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
@@ -117,12 +116,12 @@ class Activations:
 
     def _see_function(self, output: Any, frame: FrameType) -> None:
         if is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
-            key = (frame.f_code, frame.f_lasti, id(frame.f_locals.get("self")))
-            self._watch(key, output, lambda: self._place(frame))
+            owner = self._taps.stack[-1] if self._taps.stack else None
+            key = (frame.f_code, frame.f_lasti, id(owner))
+            self._watch(key, output, lambda: self._place(frame, owner))
 
-    def _place(self, frame: FrameType) -> tuple[str, Place | None]:
+    def _place(self, frame: FrameType, owner: nn.Module | None) -> tuple[str, Place | None]:
         """Return a name for a call of the function: the module in whose forward it stands, and which call it is."""
-        owner = module_of(frame)
         path = (self._cast.path_of(owner) if owner is not None else None) or frame.f_code.co_name
         taken = {units.path for units in self._units.values()}
         number = next(i for i in itertools.count(1) if f"{path}.relu({i})" not in taken)

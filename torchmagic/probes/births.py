@@ -1,5 +1,6 @@
 """This file is the births: where a non-finite value came from, found from what a step left in memory."""
 
+import inspect
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
-from torchmagic.probes.replay import is_finite, replay
+from torchmagic.probes.replay import is_finite, is_mask, replay
 from torchmagic.probes.sites import Site, is_users, place_of, words_before
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
@@ -58,10 +59,12 @@ class Births:
         self.calls.clear()
         self.losses.clear()
 
-    def in_input(self, call: Call) -> NonfiniteRecord | None:
-        """Return what is not finite in the batch given to a model."""
+    def in_input(self, call: Call, *, masks: bool = False) -> NonfiniteRecord | None:
+        """Return what is not finite in the batch given to a model; a mask of minus infinities only when asked."""
         for value in tree_leaves((call.args, call.kwargs)):
-            if isinstance(value, torch.Tensor) and value.grad_fn is None and not is_finite(value):
+            if not isinstance(value, torch.Tensor) or value.grad_fn is not None or is_finite(value):
+                continue
+            if masks or not is_mask(value):
                 return self._record(Birth.INPUT, value, model=call.model.name, site=call.site, where=_where(value))
         return None
 
@@ -75,7 +78,7 @@ class Births:
             record = self._bad_loss(each)
             if record is not None:
                 return record
-        record = self._bad_local(frame)
+        record = self._bad_local(frame) or next(filter(None, (self.in_input(c, masks=True) for c in self.calls)), None)
         if record is not None:
             return record
         op, site, operands = forward_suspect(loss, self.site, self._cast.names)
@@ -85,11 +88,11 @@ class Births:
         """Return a tensor of data, such as a target, that stands beside the backward call and is not finite."""
         while frame is not None and not is_users(frame):
             frame = frame.f_back
-        if frame is None:
-            return None
+        if frame is None or frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            return None  # a function's own names are not read: that would keep them alive
         names = words_before(frame.f_code.co_filename, frame.f_lineno, MOST_LINES)
         for name in names:
-            value = frame.f_locals.get(name)
+            value = frame.f_globals.get(name)
             if not isinstance(value, torch.Tensor) or value.grad_fn is not None or value.requires_grad:
                 continue
             if value.dim() and not is_finite(value):
@@ -108,7 +111,7 @@ class Births:
 
     def _bad_operator(self, call: Call) -> NonfiniteRecord | None:
         given = [value for value in tree_leaves((call.args, call.kwargs)) if isinstance(value, torch.Tensor)]
-        if not all(map(is_finite, given)):
+        if not all(is_finite(value) or is_mask(value) for value in given):
             return None  # what was computed before this model is to blame
         try:
             origin, bad = replay(call.module, call.args, call.kwargs, self._taps)

@@ -25,19 +25,21 @@ class Model:
         self.class_name = type(module).__name__
         self.paths: dict[int, str] = {}
         self.parameters: dict[str, weakref.ref[nn.Parameter]] = {}
-        self.read()
+        self._told: dict[str, weakref.ref[nn.Parameter]] = {}
 
     def read(self) -> list[str]:
-        """Look at the modules and parameters again; return the names of parameters that are new."""
+        """Look at the modules and parameters again; return the names of parameters that are new and have a shape."""
         module = self.ref()
         if module is None:
             return []
         self.paths = {id(part): _join(self.name, path) for path, part in module.named_modules()}
-        found = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
-        new = [
-            name for name, ref in found.items() if name not in self.parameters or self.parameters[name]() is not ref()
-        ]
-        self.parameters = found
+        self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
+        new = []
+        for name, ref in self.parameters.items():
+            value, told = ref(), self._told.get(name)
+            if value is not None and not _lazy(value) and (told is None or told() is not value):
+                self._told[name] = ref
+                new.append(name)
         return new
 
 
@@ -128,7 +130,7 @@ class Cast:
         for model in self.models:
             if id(module) in model.paths and model.ref() is not None:
                 return model
-        root, name = self.names.model_of(module, frame)
+        root, name = self.names.of_model(module, frame)
         if self._only and name != self._only:
             return None
         names = {model.name for model in self.models if model.ref() is not None and model.ref() is not root}
@@ -136,7 +138,7 @@ class Cast:
         self.models = [each for each in self.models if each.ref() is not root]
         self.models.append(model)
         self._record_model(model, root)
-        self._record_parameters(model, list(model.parameters))
+        self._record_parameters(model, model.read())
         return model
 
     def _record_model(self, model: Model, module: nn.Module) -> None:
@@ -160,7 +162,7 @@ class Cast:
             return
         for name in names:
             value = model.parameters[name]()
-            if value is not None and not _lazy(value):
+            if value is not None:
                 self._recorder.add(
                     ParameterRecord(
                         name=name,
@@ -177,7 +179,7 @@ class Cast:
         entry = self._by_optimizer.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
             site = site_of(frame)
-            entry = Optimizer(optimizer, self.names.of(optimizer, frame, type(optimizer).__name__))
+            entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
             self._by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
             self._read_optimizer(entry, optimizer)

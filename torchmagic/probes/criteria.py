@@ -37,7 +37,7 @@ class Criteria:
         self._producers = Producers(cast)
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
-        self._calls: dict[Site | None, int] = {}
+        self._calls: dict[tuple[str, Site | None], int] = {}
         self._records: dict[Site | None, int] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -51,12 +51,15 @@ class Criteria:
     def flush(self, step: int) -> None:
         """Forget the producers of the step's tensors."""
         self._producers.clear()
+        if step == FIRST_CALLS and self._taps is not None:
+            self._taps.sees_modules = False
 
     def detach(self) -> None:
         """Let go of everything."""
         self._producers.clear()
         if self._taps is not None:
             self._taps.see_subtractions(seen=False)
+            self._taps.sees_modules = False
 
     def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
@@ -64,7 +67,7 @@ class Criteria:
         if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         site = site_of(frame)
-        calls = self._calls[site] = self._calls.get(site, 0) + 1
+        calls = self._calls[name, site] = self._calls.get((name, site), 0) + 1
         if calls == 1:
             self._add(_loss_record(name, given, target, kwargs, site))
         if calls > FIRST_CALLS and calls % LATER:
@@ -128,7 +131,7 @@ class Criteria:
         if self._taps is None or not isinstance(tensors, torch.Tensor):
             return
         site = site_of(frame)
-        calls = self._calls[site] = self._calls.get(site, 0) + 1
+        calls = self._calls["backward", site] = self._calls.get(("backward", site), 0) + 1
         if calls <= FIRST_CALLS or calls % LATER == 0:
             self._taps.see_subtractions(seen=_has_stretched_subtraction(tensors))
 

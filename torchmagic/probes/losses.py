@@ -1,19 +1,19 @@
 """This file measures losses: the value on which each backward runs, by the name the user gave it."""
 
 import re
-import weakref
 from types import FrameType
 from typing import Any
 
 import torch
 
+from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import fetch
 
-_NAME = re.compile(r"(\w+)(?:\s*/\s*[\w.]+\s*\))?\.backward\(")
+_NAME = re.compile(r"autograd\.backward\(\s*(\w+)|(\w+)(?:\s*/\s*[\w.]+\s*\))?\.backward\(")
 
 
 class Losses:
@@ -22,14 +22,14 @@ class Losses:
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
         self._names: dict[Site | None, tuple[str]] = {}
-        self._unscaled: tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
+        self._scaling = Scaling()
         self._waiting: list[tuple[tuple[str], torch.Tensor]] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for backward passes."""
         self._recorder = recorder
         taps.on("backward_begin", self._backward)
-        taps.on("scaled", self._scaled)
+        self._scaling.attach(taps)
 
     def flush(self, step: int) -> None:
         """Hand over the values that waited on a device."""
@@ -41,21 +41,15 @@ class Losses:
     def detach(self) -> None:
         """Let go of everything."""
         self._waiting.clear()
-        self._unscaled = None
-
-    def _scaled(self, loss: Any, scaled: Any) -> None:
-        if isinstance(loss, torch.Tensor) and isinstance(scaled, torch.Tensor):
-            self._unscaled = (weakref.ref(scaled), weakref.ref(loss))
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         site = site_of(frame)
         loss = tensors if isinstance(tensors, torch.Tensor) else None
         if loss is None or loss.numel() != 1 or self._recorder is None:
             return
-        if self._unscaled is not None and self._unscaled[0]() is loss:
-            loss = self._unscaled[1]()
-            if loss is None:
-                return
+        loss = self._scaling.unscaled(loss)
+        if loss is None:
+            return
         name = self._names.get(site)
         if name is None:
             name = self._names[site] = (_name_at(site),)
@@ -70,4 +64,5 @@ def _name_at(site: Site | None) -> str:
     """Return the variable on which ``backward`` is called, ``loss`` when the line does not say."""
     place = place_of(site)
     found = _NAME.search(place.source) if place is not None else None
-    return found.group(1) if found and found.group(1) not in ("sum", "mean") else "loss"
+    name = (found.group(1) or found.group(2)) if found else "loss"
+    return name if name not in ("sum", "mean") else "loss"

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, FunctionType
 from typing import Any
 
+import torch
 from torch import nn
 
+from torchmagic.probes.expressions import callee, first_argument, receiver
 from torchmagic.probes.sites import is_users
 
-# How many callers up a local variable is looked for: a loop in a function of a trainer is two or three deep.
-MAX_FRAMES = 6
+# Items of a list or dict of models that are looked at.
+MOST_ITEMS = 64
 
 
 class Names:
-    """Finds the variable that holds an object.
+    """Finds the variable that holds an object: among the user's top-level names, else as the calling line spells it.
 
     Args:
         namespace: The user's names at top level.
@@ -22,32 +24,36 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace
 
-    def of(self, thing: object, frame: FrameType | None, default: str) -> str:
-        """Return the name of the variable or attribute that holds ``thing``; ``default`` when none does."""
-        for name, value in self._candidates(frame):
-            if value is thing:
+    def of_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> str:
+        """Return the name of an optimizer that steps; its class where it has none."""
+        for name, value in self._candidates():
+            if value is optimizer:
                 return name
-        return default
+        user, scaled = _user_frame(frame)
+        spelled = None if user is None else first_argument(user) if scaled else receiver(user)
+        return spelled or type(optimizer).__name__
 
-    def model_of(self, module: nn.Module, frame: FrameType | None) -> tuple[nn.Module, str]:
+    def of_model(self, module: nn.Module, frame: FrameType | None) -> tuple[nn.Module, str]:
         """Return the largest named module that holds ``module``, and its name.
 
         A part of a model that is called by itself, such as an encoder, thus belongs to its model.
         """
-        best, best_name = module, ""
-        best_size = _size(module)
-        for name, value in self._candidates(frame):
+        best, best_name, best_size = module, "", _size(module)
+        for name, value in self._candidates():
             if not isinstance(value, nn.Module):
                 continue
             if value is best and not best_name:
                 best_name = name
             elif value is not best and _size(value) > best_size and any(each is module for each in value.modules()):
                 best, best_name, best_size = value, name, _size(value)
-        return best, best_name or type(best).__name__
+        if not best_name:
+            user, _ = _user_frame(frame)
+            best_name = (callee(user) if user is not None else None) or type(best).__name__
+        return best, best_name
 
     def optimizers(self, kind: type) -> Iterator[tuple[str, Any]]:
         """Yield named objects of a type at top level or one attribute below."""
-        for name, value in self._candidates(None):
+        for name, value in self._candidates():
             if isinstance(value, kind):
                 yield name, value
 
@@ -59,34 +65,32 @@ class Names:
             elif isinstance(value, type) and isinstance(vars(value).get("forward"), FunctionType):
                 yield f"{name}.forward", value.forward  # type: ignore[attr-defined] # looked up one line above
 
-    def _candidates(self, frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-        yield from _spread(_public(self._namespace.items()))
-        for _ in range(MAX_FRAMES):
-            if frame is None or (frame.f_globals is self._namespace and frame.f_code.co_name == "<module>"):
-                return
-            if is_users(frame):
-                yield from _spread(_public(list(frame.f_locals.items())))
-            frame = frame.f_back
+    def _candidates(self) -> Iterator[tuple[str, Any]]:
+        """Yield the user's names, then the attributes and items of plain objects, as ``trainer.model``."""
+        items = _public(self._namespace.items())
+        yield from items
+        for name, value in items:
+            if isinstance(value, dict):
+                yield from ((f"{name}[{key!r}]", each) for key, each in list(value.items())[:MOST_ITEMS])
+            elif isinstance(value, (list, tuple)):
+                yield from ((f"{name}[{i}]", each) for i, each in enumerate(value[:MOST_ITEMS]))
+            elif not isinstance(value, (nn.Module, type)):
+                attributes = getattr(value, "__dict__", None)
+                if isinstance(attributes, dict):
+                    yield from ((f"{name}.{key}", each) for key, each in _public(attributes.items()))
+
+
+def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
+    """Return the nearest frame of the user's code, and whether a gradient scaler stands between."""
+    scaled = False
+    while frame is not None and not is_users(frame):
+        scaled = scaled or frame.f_code.co_filename.endswith("grad_scaler.py")
+        frame = frame.f_back
+    return frame, scaled
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in items if not name.startswith("_")]
-
-
-def _spread(items: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Yield names, then the attributes of plain objects among them, as ``trainer.model`` (``self.`` is left out)."""
-    yield from items
-    for name, value in items:
-        if isinstance(value, (nn.Module, type)) or type(value).__module__ in ("builtins", "torch", "numpy"):
-            if isinstance(value, dict):
-                yield from ((f"{name}[{key!r}]", each) for key, each in list(value.items())[:64])
-            elif isinstance(value, (list, tuple)):
-                yield from ((f"{name}[{i}]", each) for i, each in enumerate(value[:64]))
-            continue
-        attributes = getattr(value, "__dict__", None)
-        if isinstance(attributes, dict):
-            prefix = "" if name == "self" else f"{name}."
-            yield from ((prefix + key, each) for key, each in list(attributes.items()) if not key.startswith("_"))
+    return [(name, value) for name, value in list(items) if not name.startswith("_")]
 
 
 def _size(module: nn.Module) -> int:

@@ -12,6 +12,7 @@ from torchmagic.probes.births import Births, Call, Loss
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.replay import is_finite
+from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
@@ -39,12 +40,14 @@ class Nonfinite:
         self._raises, self._warns = raises, warns
         self._recorder: Recorder | None = None
         self._births = Births(cast, taps)
+        self._scaling = Scaling()
         self._loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for everything a value passes through."""
         self._recorder = recorder
+        self._scaling.attach(taps)
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
@@ -87,11 +90,12 @@ class Nonfinite:
         losses.append(Loss(name, site_of(frame), weakref.ref(given), wanted, weakref.ref(output)))
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        if self._found or not isinstance(tensors, torch.Tensor):
+        loss = self._scaling.unscaled(tensors) if isinstance(tensors, torch.Tensor) else None
+        if self._found or loss is None:
             return
-        self._loss, self._births.site = weakref.ref(tensors), site_of(frame)
-        if tensors.device.type == "cpu" and tensors.numel() == 1 and not math.isfinite(tensors.item()):
-            self._tell(self._births.in_forward(tensors, frame))
+        self._loss, self._births.site = weakref.ref(loss), site_of(frame)
+        if loss.device.type == "cpu" and loss.numel() == 1 and not math.isfinite(loss.item()):
+            self._tell(self._births.in_forward(loss, frame))
 
     def _stepping(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         if self._found:

@@ -4,7 +4,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.sites import Site, site_of
@@ -16,8 +15,6 @@ VIEWS = ("View", "Reshape", "Transpose", "Permute", "Squeeze", "Unsqueeze", "Ali
 MOST_VIEWS = 6
 # Softmaxes remembered within a step; attention in a deep model makes many, the last ones matter.
 MOST_REMEMBERED = 256
-# How many callers up the module of a softmax stands: nn.Softmax.forward or a user's own forward.
-MOST_CALLERS = 8
 
 
 class Producers:
@@ -25,11 +22,14 @@ class Producers:
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
+        self._taps: Taps | None = None
         self._made: dict[int, tuple[str | None, Site | None]] = {}
         self._places: dict[Any, tuple[str | None, Site | None]] = {}
 
     def attach(self, taps: Taps) -> None:
-        """Listen for softmaxes."""
+        """Listen for softmaxes, and for the modules that they stand in."""
+        self._taps = taps
+        taps.sees_modules = True
         taps.on("softmax", self._softmax)
 
     def clear(self) -> None:
@@ -45,7 +45,7 @@ class Producers:
             self._made[_number(output.grad_fn)] = self._place(frame)
 
     def _place(self, frame: FrameType) -> tuple[str | None, Site | None]:
-        module = module_of(frame)
+        module = self._taps.stack[-1] if self._taps is not None and self._taps.stack else None
         key = (frame.f_code, frame.f_lineno, id(module))
         place = self._places.get(key)
         if place is None:
@@ -70,15 +70,3 @@ def through_views(node: Any, *, stop: tuple[str, ...] = ()) -> Any:
 
 def _number(node: Any) -> int:
     return int(node._sequence_nr())
-
-
-def module_of(frame: FrameType | None) -> nn.Module | None:
-    """Return the module whose method is the nearest at or above a frame."""
-    for _ in range(MOST_CALLERS):
-        if frame is None:
-            return None
-        owner = frame.f_locals.get("self")
-        if isinstance(owner, nn.Module):
-            return owner
-        frame = frame.f_back
-    return None

@@ -20,7 +20,7 @@ from torchmagic.probes.taps import Taps
 MASKS = frozenset({
     "full", "full_like", "new_full", "scalar_tensor", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu",
     "tril", "triu_", "tril_", "lift_fresh", "_to_copy", "clone", "detach", "copy_", "constant_pad_nd", "index_put",
-    "index_put_", "empty", "empty_like", "new_empty", "empty_strided",
+    "index_put_", "input", "empty", "empty_like", "new_empty", "empty_strided",
 })  # fmt: skip
 # An operand is described by at most this many of its numbers.
 MOST_OPERANDS = 3
@@ -51,6 +51,11 @@ def is_finite(tensor: torch.Tensor) -> bool:
     return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
 
 
+def is_mask(tensor: torch.Tensor) -> bool:
+    """Whether nothing but minus infinity is not finite, as in an attention mask that is added to scores."""
+    return not bool(torch.isnan(tensor).any() | torch.isposinf(tensor).any())
+
+
 def replay(module: nn.Module, args: Any, kwargs: Any, taps: Taps) -> tuple[Origin | None, bool]:
     """Run a module again on copies of its inputs, and leave everything as it was.
 
@@ -60,6 +65,7 @@ def replay(module: nn.Module, args: Any, kwargs: Any, taps: Taps) -> tuple[Origi
     """
     trace = _Trace()
     copied_args, copied_kwargs = tree_map(_copy, (args, kwargs))
+    trace.take(tree_leaves((copied_args, copied_kwargs)))
     with _undisturbed(module), taps.modules(trace.enter), taps.operators(trace.see):
         output = module(*copied_args, **copied_kwargs)
     bad = [each for each in tree_leaves(output) if isinstance(each, torch.Tensor) and not is_finite(each)]
@@ -76,6 +82,13 @@ class _Trace:
         self._origins: dict[int, Origin] = {}
         self._alive: list[torch.Tensor] = []
 
+    def take(self, inputs: list[Any]) -> None:
+        """Know the masks among the inputs: what they alone made infinite is no birth."""
+        for each in inputs:
+            if isinstance(each, torch.Tensor) and not is_finite(each):
+                self._origins[each.untyped_storage().data_ptr()] = self._made("input", [], each)
+                self._alive.append(each)
+
     def enter(self, module: nn.Module, args: Any) -> Any:
         self._stack.append(module)
         return lambda _: self._stack.pop()
@@ -87,7 +100,7 @@ class _Trace:
         inputs = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
         origin = self._inherited(inputs, bad[0])
         if origin is None:
-            origin = self._made(op, inputs, bad[0])
+            origin = self._made(op._schema.name.split("::")[-1], inputs, bad[0])
         for each in bad:
             self._origins[each.untyped_storage().data_ptr()] = origin
             self._alive.append(each)
@@ -104,8 +117,7 @@ class _Trace:
                 return None if born_here else origin
         return None
 
-    def _made(self, op: Any, inputs: list[torch.Tensor], output: torch.Tensor) -> Origin:
-        name = op._schema.name.split("::")[-1]
+    def _made(self, name: str, inputs: list[torch.Tensor], output: torch.Tensor) -> Origin:
         num_nan = int(torch.isnan(output).sum())
         return Origin(
             op=name,

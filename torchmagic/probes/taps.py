@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch.utils.data import dataloader
 
 from torchmagic.probes import wrappers
 from torchmagic.probes.patches import Patches
+from torchmagic.probes.sites import is_users
 from torchmagic.probes.wrappers import frame_at, now
 
 Listener = Callable[..., None]
@@ -63,6 +65,9 @@ class Taps:
         loud: tuple[type[Exception], ...] = (),
     ) -> None:
         self.sees_leaves = False
+        self.sees_modules = False
+        self.spent = 0
+        self.stack: list[nn.Module] = []
         self.grad_enabled = True
         self._spend, self._on_failure, self._loud = spend, on_failure, loud
         self._listeners: dict[str, list[Listener]] = {event: [] for event in EVENTS}
@@ -174,9 +179,11 @@ class Taps:
             if self.grad_enabled:
                 torch._C._set_grad_enabled(True)  # noqa: FBT003 - torch's signature
             self.quiet = False
-            self._spend(now() - began)
+            took = now() - began
+            self.spent += took
+            self._spend(took)
         while self._warnings:
-            warnings.warn(self._warnings.pop(0), RuntimeWarning, stacklevel=3)
+            _warn_at_user(self._warnings.pop(0))
 
     def warn(self, sentence: str) -> None:
         """Warn the user at the line that runs, once the event that is under way is over."""
@@ -187,7 +194,26 @@ class Taps:
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.emit("step_begin", optimizer, frame_at(1))
-        self._step_began = now()
+        self._step_began = now() - self.spent
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.emit("step_end", optimizer, now() - self._step_began)
+        self.emit("step_end", optimizer, now() - self.spent - self._step_began)
+
+
+def _warn_at_user(sentence: str) -> None:
+    """Warn as the user's own line would: under its name, and once if it comes again."""
+    frame: FrameType | None = frame_at(2)
+    while frame is not None and not is_users(frame):
+        frame = frame.f_back
+    if frame is None:
+        warnings.warn(sentence, RuntimeWarning, stacklevel=3)
+        return
+    scope = frame.f_globals
+    warnings.warn_explicit(
+        sentence,
+        RuntimeWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=scope.get("__name__", "__main__"),
+        registry=scope.setdefault("__warningregistry__", {}),
+    )

@@ -27,18 +27,17 @@ def wrap_call(taps: "Taps", original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
-        if taps.depth or taps.quiet or is_compiling():
-            if not taps.sees_leaves or taps.quiet or module._modules or is_compiling():
-                return original(module, *args, **kwargs)
-            output = original(module, *args, **kwargs)
-            taps.emit("leaf", module, args, output)
-            return output
+        if taps.quiet or is_compiling():
+            return original(module, *args, **kwargs)
+        if taps.depth:
+            return _nested(taps, original, module, args, kwargs)
         taps.depth = 1
+        taps.stack = [module]
         try:
             taps.emit("root_begin", module, args, kwargs, frame_at(1))
-            began = now()
+            began = now() - taps.spent
             output = original(module, *args, **kwargs)
-            took = now() - began
+            took = now() - taps.spent - began
             if taps.sees_leaves and not module._modules:
                 taps.emit("leaf", module, args, output)
             taps.emit("root_end", module, args, kwargs, output, took)
@@ -47,9 +46,24 @@ def wrap_call(taps: "Taps", original: Any) -> Any:
             raise
         finally:
             taps.depth = 0
+            taps.stack = []
         return output
 
     return __call__
+
+
+def _nested(taps: "Taps", original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+    """Call a module inside a model: with a note of where we are only while somebody asks for it."""
+    if not (taps.sees_modules or taps.sees_leaves):
+        return original(module, *args, **kwargs)
+    taps.stack.append(module)
+    try:
+        output = original(module, *args, **kwargs)
+    finally:
+        taps.stack.pop()
+    if taps.sees_leaves and not module._modules:
+        taps.emit("leaf", module, args, output)
+    return output
 
 
 def wrap_backward(taps: "Taps", original: Any) -> Any:
@@ -59,17 +73,17 @@ def wrap_backward(taps: "Taps", original: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(tensors, *args, **kwargs)
         taps.emit("backward_begin", tensors, frame_at(1))
-        depth, leaves = taps.depth, taps.sees_leaves
-        taps.depth, taps.sees_leaves = 1, False
-        began = now()
+        depth, leaves, stack = taps.depth, taps.sees_leaves, taps.stack
+        taps.depth, taps.sees_leaves, taps.stack = 1, False, []
+        began = now() - taps.spent
         try:
             result = original(tensors, *args, **kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
         finally:
-            taps.depth, taps.sees_leaves = depth, leaves
-        taps.emit("backward_end", tensors, now() - began)
+            taps.depth, taps.sees_leaves, taps.stack = depth, leaves, stack
+        taps.emit("backward_end", tensors, now() - taps.spent - began)
         return result
 
     return _named_like(backward, original)

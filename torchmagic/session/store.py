@@ -182,10 +182,10 @@ class Store:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Turn what SQLite or the disk says into one line."""
+        """Turn what SQLite, the disk or the codec says into one line."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, TypeError, ValueError) as error:
             raise StoreError(
                 f"{self.path} cannot be used ({error}); this run is kept in memory only: "
                 "check the disk and the folder's rights, or move the file away"

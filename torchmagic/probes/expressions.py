@@ -1,0 +1,57 @@
+"""This file reads what the user wrote at a call: the expression that a frame is evaluating, without touching its names.
+
+Reading a function's local variables through its frame would keep them alive, and would change what ``locals()``
+returned to the user; the source says the same.
+"""
+
+import ast
+import itertools
+import linecache
+from types import FrameType
+
+
+def callee(frame: FrameType) -> str | None:
+    """Return what is being called, such as ``model`` or ``encoder.layers[0]``; None where the source does not say."""
+    call = _call_at(frame)
+    return _named(call.func) if call is not None else None
+
+
+def receiver(frame: FrameType) -> str | None:
+    """Return on what a method is being called: ``opt`` in ``opt.step()``."""
+    call = _call_at(frame)
+    return _named(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else None
+
+
+def first_argument(frame: FrameType) -> str | None:
+    """Return what a call is given first: ``opt`` in ``scaler.step(opt)``."""
+    call = _call_at(frame)
+    return _named(call.args[0]) if call is not None and call.args else None
+
+
+def _call_at(frame: FrameType) -> ast.Call | None:
+    positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    if positions is None:
+        return None
+    first, last, start, end = positions
+    if first is None or last is None or start is None or end is None:
+        return None
+    lines = [linecache.getline(frame.f_code.co_filename, line).encode() for line in range(first, last + 1)]
+    if not lines:
+        return None
+    lines[-1] = lines[-1][:end]  # before the first, which may be the same line
+    lines[0] = lines[0][start:]
+    try:
+        tree = ast.parse(b"(" + b"".join(lines) + b")", mode="eval")
+    except (SyntaxError, ValueError):
+        return None
+    return tree.body if isinstance(tree.body, ast.Call) else None
+
+
+def _named(node: ast.expr) -> str | None:
+    """Return a plain name, attribute or item as it is written, without a leading ``self.``."""
+    part = node
+    while isinstance(part, (ast.Attribute, ast.Subscript)):
+        if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Constant):
+            return None
+        part = part.value
+    return ast.unparse(node).removeprefix("self.") if isinstance(part, ast.Name) else None

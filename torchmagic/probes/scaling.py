@@ -1,0 +1,30 @@
+"""This file is the scaling: which loss a GradScaler's scaled tensor stands for."""
+
+import weakref
+from typing import Any
+
+import torch
+
+from torchmagic.probes.taps import Taps
+
+
+class Scaling:
+    """Remembers the newest pair of a scaled loss and the loss itself, without keeping either alive."""
+
+    def __init__(self) -> None:
+        self._pair: tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
+
+    def attach(self, taps: Taps) -> None:
+        """Listen for scalers."""
+        taps.on("scaled", self._scaled)
+
+    def unscaled(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Return the loss that a tensor was scaled from, the tensor itself when it was not scaled.
+
+        None when the loss is gone.
+        """
+        return self._pair[1]() if self._pair is not None and self._pair[0]() is tensor else tensor
+
+    def _scaled(self, loss: Any, scaled: Any) -> None:
+        if isinstance(loss, torch.Tensor) and isinstance(scaled, torch.Tensor):
+            self._pair = (weakref.ref(scaled), weakref.ref(loss))
