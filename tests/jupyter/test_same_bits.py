@@ -43,7 +43,8 @@ for epoch in range(3):
         optimizer.step()
         losses.append(loss.detach())
 weights = [*model.state_dict().values()]
-streams = [torch.get_rng_state(), torch.tensor(np.random.get_state()[1].astype("int64")), torch.tensor(random.getstate()[1])]
+numpy_state = torch.tensor(np.random.get_state()[1].astype("int64"))
+streams = [torch.get_rng_state(), numpy_state, torch.tensor(random.getstate()[1])]
 """
 KEEP = "plain = ([w.clone() for w in weights], losses, streams)"
 COMPARE = "[same(a, b) for a, b in zip(plain, (weights, losses, streams))]"

@@ -6,6 +6,10 @@ LOAN = 30_000_000
 TRUE_COST = 1.5
 # Credit never grows past this many steps' worth, so that a slow phase does not pay for a long burst.
 MOST_STEPS_SAVED = 200
+# However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
+# beginning; activations more often, because a silent unit is one that stays silent.
+LONGEST = 64
+LONGEST_REST = {"activations": 16}
 
 
 class Pacer:
@@ -21,17 +25,20 @@ class Pacer:
         self._every = every
         self._credit = float(LOAN)
         self._costs: dict[str, float] = {}
+        self._taken: dict[str, int] = {}
         self._step = 0
 
     def wants(self, kind: str) -> bool:
         """Whether a collection of this kind may run in the present step."""
         if self._every is not None:
             return self._step % self._every == 0
-        return self._credit > self._costs.get(kind, 0.0)
+        rested = self._step - self._taken.get(kind, self._step) >= LONGEST_REST.get(kind, LONGEST)
+        return rested or self._credit > self._costs.get(kind, 0.0)
 
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
         cost = nanoseconds * TRUE_COST
+        self._taken[kind] = self._step
         known = self._costs.get(kind)
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost

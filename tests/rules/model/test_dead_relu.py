@@ -10,52 +10,56 @@ from torchmagic.rules.model.dead_relu import MIN_LOOKS, MIN_SHARE, dead_relu
 from torchmagic.session.run import Run
 
 
-def found(*shares, module="net.1", broke_at=None):
+def found(*shares, broke_at=None):
     run = Run()
+    run.steps = len(shares)
     for step, share in enumerate(shares):
-        run.frame("dead_share", (module,)).append(step, (share,))
+        run.frame("dead_share", ("net.1",)).append(step, (share,))
     if broke_at is not None:
         run.records.append(NonfiniteRecord(birth=Birth.FORWARD, step=broke_at))
     return list(dead_relu(run))
 
 
-def test_half_the_units_silent_to_the_end_are_a_warning():
+def test_half_the_units_silent_through_the_second_half_are_a_warning():
     assert (MIN_SHARE, MIN_LOOKS) == (0.5, 3)
-    (finding,) = found(0.1, 0.2, 0.5, 0.5, 0.5)
+    (finding,) = found(0.1, 0.2, 0.5, 0.5, 0.5, 0.5)
     assert (finding.severity, finding.module, finding.step) == (Severity.WARNING, "net.1", 2)
     assert "50%" in finding.title
 
 
 def test_all_units_silent_are_an_error():
-    (finding,) = found(0.9, 1.0, 1.0)
+    (finding,) = found(0.9, 0.9, 0.9, 1.0, 1.0, 1.0)
     assert finding.severity is Severity.ERROR
 
 
 def test_all_but_one_unit_silent_are_a_warning():
-    (finding,) = found(0.9, 1.0, 0.99)
+    (finding,) = found(0.9, 0.9, 0.9, 1.0, 1.0, 0.99)
     assert finding.severity is Severity.WARNING
 
 
-def test_just_below_half_is_silent():
-    assert found(0.9, 0.9, 0.499) == []
-    assert found(0.499, 0.499, 0.499, 0.499) == []
+@pytest.mark.parametrize("dip", range(3, 6))
+def test_just_below_half_at_one_look_of_the_second_half_is_silent(dip):
+    shares = [0.9] * 6
+    shares[dip] = 0.499
+    assert found(*shares) == []
 
 
-def test_fewer_than_three_looks_are_silent():
+def test_below_half_in_the_first_half_only_still_counts():
+    assert len(found(0.0, 0.0, 0.0, 0.9, 0.9, 0.9)) == 1
+
+
+def test_fewer_than_three_looks_in_the_second_half_are_silent():
     assert found(1.0, 1.0) == []
-
-
-def test_units_that_came_back_are_silent():
-    assert found(0.9, 0.9, 0.9, 0.9, 0.1) == []
+    assert found(1.0, 1.0, 1.0, 1.0, 1.0) == []
 
 
 def test_silent_from_the_first_look_on_begins_there():
-    (finding,) = found(0.8, 0.8, 0.8, 0.8)
+    (finding,) = found(*[0.8] * 6)
     assert finding.step == 0
 
 
 def test_what_comes_after_the_first_nan_is_not_judged():
-    assert found(0.1, 0.1, 0.1, 1.0, 1.0, 1.0, broke_at=3) == []
+    assert found(0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0, broke_at=4) == []
 
 
 def test_each_module_is_judged_by_itself():
@@ -68,4 +72,4 @@ def test_each_module_is_judged_by_itself():
 
 @pytest.mark.parametrize("share", [math.nan, 0.0])
 def test_odd_shares_do_not_disturb(share):
-    assert found(share, share, share) == []
+    assert found(*[share] * 6) == []

@@ -22,7 +22,7 @@ from torchmagic.session.run import Run
 # Half the units silent is far beyond the sparsity of a healthy layer; all of them silent stops the gradient.
 MIN_SHARE = 0.5
 ALL = 1.0
-# It must still hold near the end of the run, at several looks in a row.
+# It must hold at every look in the second half of the run, and at this many: early in a run units come back.
 MIN_LOOKS = 3
 
 
@@ -32,7 +32,8 @@ def dead_relu(run: Run) -> Iterator[Finding]:
     places = {record.module: record.place for record in run.of(RectifierRecord)}
     for module in run.subjects("dead_share"):
         steps, shares = sound_part(run, *run.series("dead_share", module=module))
-        if len(shares) < MIN_LOOKS or not all(share >= MIN_SHARE for share in shares[-MIN_LOOKS:]):
+        late = [share for step, share in zip(steps, shares, strict=True) if 2 * step >= run.steps]
+        if len(late) < MIN_LOOKS or not all(share >= MIN_SHARE for share in late):
             continue
         began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < MIN_SHARE), len(shares))
         yield Finding(

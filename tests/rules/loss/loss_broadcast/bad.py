@@ -1,4 +1,5 @@
 """The model gives (N, 1), the targets are (N,): every prediction is compared with every target."""
+
 # expect-line: loss = criterion(net(xb), yb)
 import torch
 from torch import nn

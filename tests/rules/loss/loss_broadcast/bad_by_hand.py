@@ -1,4 +1,5 @@
 """A squared error written by hand broadcasts in silence."""
+
 # expect-line: loss = ((net(x) - y) ** 2).mean()
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Both shapes are (N, 1), also in a last batch that is smaller."""
+
 import torch
 from torch import nn
 

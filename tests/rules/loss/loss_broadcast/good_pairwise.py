@@ -1,4 +1,5 @@
 """All pairs of a batch are compared on purpose, and a weight of its own is multiplied to each sample's loss."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """One target is compared with three quantiles on purpose: the targets are widened by hand."""
+
 import torch
 from torch import nn
 

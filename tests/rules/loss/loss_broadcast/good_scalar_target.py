@@ -1,4 +1,5 @@
 """A scalar target, and a baseline that is the mean of the batch."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """The model ends in a softmax, and the loss takes another."""
+
 # expect-module: net.4
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """The forward normalises, in a line of its own."""
+
 # expect-line: return torch.softmax(scores, dim=-1)
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Raw scores go into cross_entropy; a softmax is taken only to show the probabilities."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Softmax inside attention, raw scores at the end; a bounded output in [0, 1] whose rows do not sum to one."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,4 +1,5 @@
 """log_softmax in the model goes with nll_loss."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,4 +1,5 @@
 """Probabilities are the target, not the input."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

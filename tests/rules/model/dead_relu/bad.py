@@ -1,4 +1,5 @@
 """Every bias was pushed far below zero: no unit of the hidden layer answers any more."""
+
 # expect-module: net.1
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Most channels of a convolution are silent for every image."""
+
 # expect-module: net.1
 import torch
 from torch import nn

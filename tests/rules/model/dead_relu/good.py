@@ -1,4 +1,5 @@
 """Sparse but alive: each unit answers to a few samples."""
+
 import torch
 from torch import nn
 

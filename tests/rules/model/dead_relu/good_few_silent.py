@@ -1,4 +1,5 @@
 """A quarter of the units is silent, as it happens; the layer does its work."""
+
 import torch
 from torch import nn
 

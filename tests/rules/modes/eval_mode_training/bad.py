@@ -1,4 +1,5 @@
 """After the first validation nobody calls train() again."""
+
 # expect-line: net.eval()
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """A model that was loaded for prediction is trained further."""
+
 # expect-line: model.eval()
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Validation in evaluation mode, and back to training mode at each epoch."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

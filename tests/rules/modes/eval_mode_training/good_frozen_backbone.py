@@ -1,4 +1,5 @@
 """A frozen backbone stays in evaluation mode on purpose, so that its batch statistics stay too."""
+
 import torch
 from torch import nn
 

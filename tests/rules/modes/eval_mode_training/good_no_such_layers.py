@@ -1,4 +1,5 @@
 """A model without dropout or batch norm trains the same in either mode."""
+
 import torch
 from torch import nn
 

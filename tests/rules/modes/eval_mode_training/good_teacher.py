@@ -1,4 +1,5 @@
 """A student learns from a teacher that stays in evaluation mode, with soft targets."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

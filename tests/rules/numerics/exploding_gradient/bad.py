@@ -1,4 +1,5 @@
 """A step size far too large for the curvature: each step overshoots further."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """One batch was not scaled: a single gradient is thousands of times the others."""
+
 import torch
 from torch import nn
 

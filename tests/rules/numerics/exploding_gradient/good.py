@@ -1,4 +1,5 @@
 """A recurrent net with clipping, whose norms stay in proportion."""
+
 import torch
 from torch import nn
 

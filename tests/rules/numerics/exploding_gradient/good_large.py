@@ -1,4 +1,5 @@
 """Targets of the order of a thousand: gradients are large from the start and fall with the loss."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A loss that is a sum over pixels and samples has large gradients by nature, and falls."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

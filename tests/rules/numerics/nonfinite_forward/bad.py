@@ -1,4 +1,5 @@
 """The logarithm of a ReLU: minus infinity as soon as one output is zero."""
+
 # expect-line: loss = -torch.log(net(x)).mean()
 import torch
 from torch import nn

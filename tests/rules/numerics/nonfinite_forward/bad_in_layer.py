@@ -1,4 +1,5 @@
 """A layer of the user's own divides by a spread that is zero for constant rows."""
+
 # expect-line: return (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True)
 # expect-module: net.0
 import torch

@@ -1,4 +1,5 @@
 """The weights were broken before the first step, as by a checkpoint."""
+
 # expect-module: net.2
 import torch
 from torch import nn

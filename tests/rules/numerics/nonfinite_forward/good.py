@@ -1,4 +1,5 @@
 """A mask of minus infinity inside the model, and a logarithm that is kept from zero."""
+
 import torch
 from torch import nn
 

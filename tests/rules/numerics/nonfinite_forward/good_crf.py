@@ -1,4 +1,5 @@
 """Dynamic programming that starts from minus infinity: log-sum-exp takes it well."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Zeros are taken out by where before the logarithm, not after it."""
+
 import torch
 from torch import nn
 

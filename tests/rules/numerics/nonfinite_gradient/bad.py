@@ -1,4 +1,5 @@
 """The square root at zero: its value is finite, its slope is not."""
+
 # expect-line: distance = torch.sqrt((net(a) - net(b)).pow(2).sum(1))
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """where picks the sound branch; the gradient comes through the other as well."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """The same distance with a small number under the root, and one from torch that is safe by itself."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Both branches of where are sound, and std is taken of values that differ."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A column of the table has holes."""
+
 # expect-line: loss = nn.functional.mse_loss(net(xb), yb)
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """The inputs are sound and a target is not: a log price of zero."""
+
 import torch
 from torch import nn
 

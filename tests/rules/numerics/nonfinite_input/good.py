@@ -1,4 +1,5 @@
 """Holes are filled before the model sees them, and the mask comes along."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Minus infinity in an attention mask that is handed to the model is meant."""
+
 import torch
 from torch import nn
 

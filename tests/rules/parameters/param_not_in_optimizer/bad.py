@@ -1,4 +1,5 @@
 """The head is replaced for the new task after the optimizer was built."""
+
 # expect-line: net.fc = nn.Linear(16, 3)
 # expect-module: net.fc
 import torch

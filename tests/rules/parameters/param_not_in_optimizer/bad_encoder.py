@@ -1,4 +1,5 @@
 """Only the decoder is given to the optimizer; the encoder was forgotten."""
+
 # expect-module: encoder.0
 import torch
 from torch import nn

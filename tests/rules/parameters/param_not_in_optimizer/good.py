@@ -1,4 +1,5 @@
 """A frozen backbone and a new head: only the head is given to the optimizer, as it should be."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """One scale is trained by hand, outside the optimizer that trains the rest."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Images are made to please a fixed classifier: it gets gradients, and nobody wants to train it."""
+
 import torch
 from torch import nn
 

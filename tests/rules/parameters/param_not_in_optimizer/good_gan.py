@@ -1,4 +1,5 @@
 """The generator's loss passes through the discriminator, which the other optimizer owns."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

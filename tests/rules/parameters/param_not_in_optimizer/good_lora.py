@@ -1,4 +1,5 @@
 """A low-rank adapter beside a frozen layer, with an average of the weights kept on the side."""
+
 import copy
 
 import torch

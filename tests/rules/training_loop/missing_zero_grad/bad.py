@@ -1,4 +1,5 @@
 """The loop forgets to reset the gradients."""
+
 # expect-line: loss.backward()
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """A GAN that clears the generator's gradients only: the discriminator's pile up."""
+
 # expect-line: d_loss.backward()
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Gradients of four batches are added up on purpose, and reset after the step."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A GAN whose generator step leaves gradients in the discriminator, which are cleared before its own step."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

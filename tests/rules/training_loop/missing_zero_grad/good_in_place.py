@@ -1,4 +1,5 @@
 """The gradients are reset by hand, in place, as in courses that write SGD themselves."""
+
 import torch
 from torch import nn
 

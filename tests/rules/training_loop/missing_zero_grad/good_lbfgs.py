@@ -1,4 +1,5 @@
 """LBFGS calls its closure many times in a step, and the closure resets."""
+
 import torch
 from torch import nn
 

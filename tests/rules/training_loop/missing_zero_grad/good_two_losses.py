@@ -1,4 +1,5 @@
 """Two losses on one batch, each with its own backward, before one step."""
+
 import torch
 from torch import nn
 
