@@ -67,3 +67,11 @@ def test_old_gradients_that_nobody_adds_to_are_silent(run_cell):
         """
     )
     assert len(unowned(run)) <= 1
+
+
+def test_a_new_gradient_is_seen_wherever_it_lies_in_memory(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(3, 3), *(nn.Linear(3, 3) for i in range(40)))\n"
+        "opt = torch.optim.SGD(net[0].parameters(), lr=0.01)\n" + LOOP.replace("range(4)", "range(8)")
+    )
+    assert {len(names) for names in unowned(run)} == {80}

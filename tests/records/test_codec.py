@@ -23,7 +23,7 @@ texts = st.text(max_size=20).filter(lambda text: text not in ("NaN", "Infinity",
 SIMPLE = {
     str: texts,
     int: st.integers(-(2**62), 2**62),
-    float: st.floats(),
+    float: st.floats() | st.sampled_from([math.nan, math.inf, -math.inf]),
     bool: st.booleans(),
     type(None): st.none(),
 }

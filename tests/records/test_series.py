@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torchmagic.records.series import Frame
 
 NAN, INF = math.nan, math.inf
-numbers = st.floats(width=32)
+numbers = st.floats(width=32) | st.sampled_from([NAN, INF, -INF])
 
 
 def filled(values, *, max_rows=None):

@@ -38,7 +38,7 @@ def probes_for(
     gradients = Gradients(cast, pacer) if settings.watches("gradients") else None
     chosen: list[Probe | None] = [
         cast,
-        Timing(pacer, spent),
+        Timing(pacer, spent, records=settings.watches("performance")),
         Losses() if settings.watches("losses") else None,
         Criteria(cast) if settings.watches("losses") else None,
         Modes(cast, taps),

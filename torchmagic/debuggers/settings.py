@@ -44,7 +44,7 @@ class FailOn(StrEnum):
     WARNING = "warning"
 
 
-PROBES = ("losses", "gradients", "weights", "activations", "anomaly", "memory")
+PROBES = ("losses", "gradients", "weights", "activations", "anomaly", "memory", "performance")
 DEFAULT_BUDGET = {Level.BASIC: 3.0, Level.INTERMEDIATE: 5.0, Level.ADVANCED: 10.0, Level.EXPERT: 1e9}
 
 

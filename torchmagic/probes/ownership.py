@@ -1,5 +1,7 @@
 """This file watches parameters that receive gradients although no optimizer owns them."""
 
+import weakref
+
 import torch
 
 from torchmagic.probes.cast import Cast, Model
@@ -20,7 +22,7 @@ class Ownership:
         self._cast = cast
         self._recorder: Recorder | None = None
         self._looks: dict[str, int] = {}
-        self._received: dict[int, tuple[int, int]] = {}
+        self._received: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._lengths: dict[str, float] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -67,10 +69,10 @@ class Ownership:
         gradient = parameter.grad
         if gradient is None:
             return False
-        mark = (id(gradient), gradient._version)
-        grew = self._received.get(id(parameter)) != mark
-        self._received[id(parameter)] = mark
-        return grew
+        ref, version = self._received.get(id(parameter), (None, -1))
+        same = ref is not None and ref() is gradient  # by itself: a new gradient often lies where the old one lay
+        self._received[id(parameter)] = (weakref.ref(gradient), gradient._version)
+        return not same or version != gradient._version
 
     def _owned_elsewhere(self, unowned: dict[str, torch.Tensor]) -> bool:
         """Drop what an optimizer owns that has not stepped yet but is there, as the other half of a GAN."""

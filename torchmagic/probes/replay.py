@@ -168,4 +168,6 @@ def _described(tensor: torch.Tensor) -> str:
         return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
     low, high = torch.aminmax(tensor.detach())
     zeros = tensor.numel() - int(torch.count_nonzero(tensor))
-    return f"{shape} from {low.item():.4g} to {high.item():.4g}" + (f", {zeros} zeros" if zeros else "")
+    return f"{shape} from {low.item():.4g} to {high.item():.4g}" + (
+        f", {zeros} zero{'' if zeros == 1 else 's'}" if zeros else ""
+    )

@@ -43,6 +43,8 @@ EVENTS = (
     "mode",  # (module, training, frame)
     "subtraction",  # (left, right, output, frame); only after ``see_subtractions``
 )
+# Events of which nothing is computed, so that gradients need not be switched off for their listeners.
+WITHOUT_TENSORS = frozenset({"root_end", "backward_end", "batch", "mode", "scaled", "softmax"})
 
 
 class Taps:
@@ -164,7 +166,7 @@ class Taps:
             return
         began = now()
         self.quiet = True
-        self.grad_enabled = torch.is_grad_enabled()
+        self.grad_enabled = event not in WITHOUT_TENSORS and torch.is_grad_enabled()
         if self.grad_enabled:
             torch._C._set_grad_enabled(False)  # noqa: FBT003 - torch's signature
         try:

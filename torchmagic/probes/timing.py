@@ -1,5 +1,6 @@
 """This file measures time: how a step splits into data, forward, backward, optimizer and the rest."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,8 +18,8 @@ class Timing:
     Times are those of the host: work queued on a device counts where the host waits for it.
     """
 
-    def __init__(self, pacer: Pacer, spent: Any) -> None:
-        self._pacer, self._spent = pacer, spent
+    def __init__(self, pacer: Pacer, spent: Callable[[], int], *, records: bool = True) -> None:
+        self._pacer, self._spent, self._records = pacer, spent, records
         self._recorder: Recorder | None = None
         self._sums = dict.fromkeys(PHASES, 0)
         self._step_began = now()
@@ -41,7 +42,7 @@ class Timing:
         whole = present - self._step_began
         ours = spent - self._spent_before
         self._sums["other"] = max(0, whole - ours - sum(self._sums.values()))
-        if self._recorder is not None:
+        if self._recorder is not None and self._records:
             self._recorder.append("seconds", [self._sums[phase] / 1e9 for phase in PHASES], PHASES)
         self._sums = dict.fromkeys(PHASES, 0)
         self._step_began, self._spent_before = present, spent

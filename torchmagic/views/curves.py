@@ -20,7 +20,7 @@ def curves_page(run: Run) -> Page:
     if clipped[0]:
         norms.append(Line(name="before clipping", steps=clipped[0], values=clipped[1]))
     blocks: list[Block] = [
-        Plot(title=title, lines=lines, y_label=title, log=_is_wide(lines))
+        Plot(title=title, lines=lines, log=_is_wide(lines))
         for title, lines in (("loss", losses), ("gradient norm", norms))
         if lines
     ]

@@ -36,7 +36,8 @@ def _facts(run: Run) -> list[tuple[str, str]]:
 
 
 def _environment(record: EnvironmentRecord) -> str:
-    return f"torch {record.torch}, Python {record.python}, {record.device}, {record.num_threads} threads"
+    threads = "1 thread" if record.num_threads == 1 else f"{record.num_threads} threads"
+    return f"torch {record.torch}, Python {record.python}, {record.device}, {threads}"
 
 
 def _growth(values: Sequence[float]) -> str:

@@ -42,7 +42,7 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
             **line_of(first.producer_place if in_forward else place),
             step=first.step,
             evidence={
-                "batches whose rows sum to 1": len(here),
+                "batches of probabilities": len(here),
                 "threshold": MIN_BATCHES,
                 "largest distance from 1": max(record.deviation for record in here),
                 "rows looked at": sum(record.rows for record in here),

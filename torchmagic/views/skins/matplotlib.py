@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # every colour keeps a contrast of 3:1 or more on white and on a dark notebook
+# An axis spans at least this share of its values: four digits tell its ticks apart.
+LEAST_SPAN = 0.01
 _GREY = "#808080"
 _COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
 _WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
@@ -88,6 +90,7 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         axes.yaxis.set_minor_formatter("")
     else:
         axes.locator_params(axis="y", nbins=4)
+        _widen(axes, finite)
     for index, line in enumerate(plot.lines):
         _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
     axes.set_xlabel(plot.x_label, color=_GREY, fontsize=_SMALL)
@@ -102,6 +105,16 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=1.4)
         for text in above.get_texts():
             text.set(color=_GREY, fontsize=_SMALL)
+
+
+def _widen(axes: "Axes", finite: Sequence[float]) -> None:
+    """Keep values that hardly differ from filling the axis, where all ticks would read alike."""
+    if finite:
+        low, high = min(finite), max(finite)
+        least = LEAST_SPAN * max(abs(low), abs(high))
+        if least > 0 and high - low < least:
+            middle = (low + high) / 2
+            axes.set_ylim(middle - least, middle + least)
 
 
 def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:

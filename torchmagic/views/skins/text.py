@@ -1,5 +1,6 @@
 """This file is the text skin: pages for terminals, log files, nbconvert and readers that have no eyes for colour."""
 
+import math
 from collections.abc import Iterator, Sequence
 from textwrap import indent, wrap
 
@@ -103,7 +104,7 @@ def _shares(block: Shares, width: int) -> Iterator[str]:
     track = min(_TRACK, max(0, width - column - right - len("  " * 4) - 6))
     for name, written, (_, amount) in zip(names, amounts, block.parts, strict=True):
         share = amount / total if total else 0.0
-        bar = "█" * round(share * track)
+        bar = "█" * (round(share * track) if math.isfinite(share) else 0)
         yield f"  {name:<{column}}  {written:>{right}}  {as_share(share):>6}  {bar}"
 
 

@@ -1,0 +1,43 @@
+"""The labelled notebook cells that lie beside the checkout: what we know is caught, and nothing healthy is alarmed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchmagic.rules.catalogue import RULES
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+KNOWN = {rule.id for rule in RULES}
+
+pytestmark = [
+    pytest.mark.corpus,
+    pytest.mark.skipif(not (CORPUS / "score.py").exists(), reason="no labelled cells beside this checkout"),
+]
+
+
+def scored(folder, tmp_path):
+    pytest.importorskip("sklearn")
+    answer = tmp_path / "answer.json"
+    command = [sys.executable, CORPUS / "score.py", CORPUS / folder, "--json", answer, "--timeout", "180"]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=1500, check=False)
+    return json.loads(answer.read_text())
+
+
+def test_every_bug_that_a_rule_knows_is_named_first_and_placed(tmp_path):
+    rows = scored("open", tmp_path)
+    assert [row["name"] for row in rows if row["broken"]] == []
+    ours = [row for row in rows if row["kind"] == "buggy" and set(row["expect"]) <= KNOWN]
+    assert len(ours) >= len(KNOWN)
+    assert [row["name"] for row in ours if not (row["caught"] and row["first"])] == []
+    assert [row["name"] for row in ours if row["located"] is False] == []
+    assert [row["name"] for row in rows if row["kind"] == "healthy" and row["extra"]] == []
+    assert [row["name"] for row in ours if row["extra"]] == []
+
+
+def test_repaired_cells_are_silent(tmp_path):
+    rows = scored("open-twins", tmp_path)
+    assert [row["name"] for row in rows if row["broken"] or row["extra"]] == []
