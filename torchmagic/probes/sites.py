@@ -74,6 +74,17 @@ def is_ours(filename: str) -> bool:
     return filename.startswith(_OURS)
 
 
+def hide_ours(error: BaseException) -> None:
+    """Take torchmagic's frames below the present one out of an exception's traceback."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        code = entry.tb_next.tb_frame.f_code
+        if is_ours(code.co_filename) or code.co_name == RELAY:
+            entry.tb_next = entry.tb_next.tb_next
+        else:
+            entry = entry.tb_next
+
+
 @cache
 def _kind(filename: str) -> str:
     if filename.startswith((_OURS, _TORCH, "<frozen")):

@@ -7,23 +7,34 @@ torchmagic's frames out of the traceback below its own.
 import sys
 import time
 from types import CodeType, FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
-from torchmagic.probes.sites import RELAY, is_ours
-
-if TYPE_CHECKING:
-    from torchmagic.probes.taps import Taps
+from torchmagic.probes.sites import RELAY, hide_ours
 
 now = time.perf_counter_ns
 frame_at = sys._getframe
 is_compiling = torch.compiler.is_compiling
 
 
-def wrap_call(taps: "Taps", original: Any) -> Any:
+class Switchboard(Protocol):
+    """What a wrapper needs of the taps: what is asked for, where torch stands, and where to tell."""
+
+    quiet: bool
+    depth: int
+    stack: list[Any]
+    spent: int
+    sees_leaves: bool
+    sees_modules: bool
+
+    def emit(self, event: str, *arguments: Any) -> None:
+        """Hand an event to its listeners."""
+
+
+def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
@@ -52,7 +63,7 @@ def wrap_call(taps: "Taps", original: Any) -> Any:
     return __call__
 
 
-def _nested(taps: "Taps", original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
     """Call a module inside a model: with a note of where we are only while somebody asks for it."""
     if not (taps.sees_modules or taps.sees_leaves):
         return original(module, *args, **kwargs)
@@ -66,7 +77,7 @@ def _nested(taps: "Taps", original: Any, module: Any, args: Any, kwargs: Any) ->
     return output
 
 
-def wrap_backward(taps: "Taps", original: Any) -> Any:
+def wrap_backward(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +100,7 @@ def wrap_backward(taps: "Taps", original: Any) -> Any:
     return _named_like(backward, original)
 
 
-def wrap_next(taps: "Taps", original: Any) -> Any:
+def wrap_next(taps: Switchboard, original: Any) -> Any:
     """Wrap a DataLoader iterator's ``__next__``: how long the loop waited for its batch."""
 
     def __next__(loader: Any) -> Any:  # noqa: N807 - it takes that name's place
@@ -101,7 +112,7 @@ def wrap_next(taps: "Taps", original: Any) -> Any:
     return __next__
 
 
-def wrap_loss(taps: "Taps", original: Any) -> Any:
+def wrap_loss(taps: Switchboard, original: Any) -> Any:
     """Wrap a loss of ``torch.nn.functional``."""
     name = original.__name__
     relays: dict[tuple[CodeType, int], Any] = {}
@@ -128,7 +139,7 @@ def wrap_loss(taps: "Taps", original: Any) -> Any:
     return _named_like(loss, original)
 
 
-def wrap_softmax(taps: "Taps", original: Any) -> Any:
+def wrap_softmax(taps: Switchboard, original: Any) -> Any:
     """Wrap softmax as function or method."""
 
     def softmax(*args: Any, **kwargs: Any) -> Any:
@@ -140,7 +151,7 @@ def wrap_softmax(taps: "Taps", original: Any) -> Any:
     return _named_like(softmax, original)
 
 
-def wrap_relu(taps: "Taps", original: Any) -> Any:
+def wrap_relu(taps: Switchboard, original: Any) -> Any:
     """Wrap relu as function or method: the form that is no module of its own."""
 
     def relu(*args: Any, **kwargs: Any) -> Any:
@@ -152,7 +163,7 @@ def wrap_relu(taps: "Taps", original: Any) -> Any:
     return _named_like(relu, original)
 
 
-def wrap_clip(taps: "Taps", original: Any) -> Any:
+def wrap_clip(taps: Switchboard, original: Any) -> Any:
     """Wrap ``clip_grad_norm_``, whose answer is the norm before clipping."""
 
     def clip_grad_norm_(*args: Any, **kwargs: Any) -> Any:
@@ -163,7 +174,7 @@ def wrap_clip(taps: "Taps", original: Any) -> Any:
     return _named_like(clip_grad_norm_, original)
 
 
-def wrap_scale(taps: "Taps", original: Any) -> Any:
+def wrap_scale(taps: Switchboard, original: Any) -> Any:
     """Wrap ``GradScaler.scale``, so that a loss is known by its own value."""
 
     def scale(scaler: Any, outputs: Any) -> Any:
@@ -174,7 +185,7 @@ def wrap_scale(taps: "Taps", original: Any) -> Any:
     return _named_like(scale, original)
 
 
-def wrap_train(taps: "Taps", original: Any) -> Any:
+def wrap_train(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.train``, which ``eval`` calls too: only the outermost call makes an event."""
     nested = False
 
@@ -193,7 +204,7 @@ def wrap_train(taps: "Taps", original: Any) -> Any:
     return _named_like(train, original)
 
 
-def wrap_sub(taps: "Taps", original: Any) -> Any:
+def wrap_sub(taps: Switchboard, original: Any) -> Any:
     """Wrap the subtraction of tensors."""
 
     def __sub__(left: Any, right: Any) -> Any:  # noqa: N807 - it takes that name's place
@@ -203,17 +214,6 @@ def wrap_sub(taps: "Taps", original: Any) -> Any:
         return output
 
     return __sub__
-
-
-def hide_ours(error: BaseException) -> None:
-    """Take torchmagic's frames below the present one out of an exception's traceback."""
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        code = entry.tb_next.tb_frame.f_code
-        if is_ours(code.co_filename) or code.co_name == RELAY:
-            entry.tb_next = entry.tb_next.tb_next
-        else:
-            entry = entry.tb_next
 
 
 def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:

@@ -1,1 +1,0 @@
-"""Ways out of a run: files that other people and tools read."""
