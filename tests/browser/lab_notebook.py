@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -62,11 +63,12 @@ class LabNotebook:
         before = self.path.stat().st_mtime_ns
         self.cell(0).locator(".jp-InputPrompt").click()
         self.page.keyboard.press("Control+s")
-        for _ in range(200):
+        for _ in range(400):
             if self.path.stat().st_mtime_ns != before:
-                break
+                with suppress(json.JSONDecodeError):  # the server may still be writing
+                    return json.loads(self.path.read_text())
             self.page.wait_for_timeout(50)
-        return json.loads(self.path.read_text())
+        raise TimeoutError(f"{self.path} was not saved")
 
 
 def _of_code(cells):

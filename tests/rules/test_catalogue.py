@@ -176,3 +176,23 @@ def test_every_finding_says_what_why_and_what_to_do():
         assert finding.fix
         assert finding.evidence
         assert 0 <= finding.confidence <= 1
+
+
+def test_a_warning_that_follows_from_an_error_needs_no_cure_of_its_own():
+    run = Run()
+    run.steps = 6
+    for step in range(6):
+        run.frame("dead_share", ("net.1",)).append(step, (0.6,))
+    assert [finding.severity.value for finding in judge(run, fail)] == ["warning"]
+    run.records.extend(
+        UnclearedGradientsRecord(optimizer="opt", step=step, num_parameters=2, total=2, streak=step, backward=None)
+        for step in range(1, 5)
+    )
+    root, consequence = judge(run, fail)
+    assert (root.rule, root.severity.value) == ("missing-zero-grad", "error")
+    assert (consequence.rule, consequence.severity.value) == ("dead-relu", "info")
+    assert consequence.causes == ("missing-zero-grad",)
+
+
+def fail(rule, error):
+    raise AssertionError(rule) from error

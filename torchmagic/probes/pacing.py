@@ -1,7 +1,7 @@
 """This file is the pace: on which steps the dear statistics are taken, so that a budget holds."""
 
 # Before anything is known of a run it may spend this much, so that even ten steps give a full table (ns).
-LOAN = 30_000_000
+LOAN = 10_000_000
 # Self-timed costs miss cold caches and the allocator; measured, the truth is about half as much again.
 TRUE_COST = 1.5
 # Credit never grows past this many steps' worth, so that a slow phase does not pay for a long burst.

@@ -1,6 +1,6 @@
 """This file is the catalogue: the list of all rules, what follows from what, and the judgement of a run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from torchmagic.records.finding import Finding, Severity
@@ -55,13 +55,18 @@ def judge(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple[Findi
     return _in_order(_with_causes(found))
 
 
-def _with_causes(findings: Iterable[Finding]) -> list[Finding]:
-    findings = list(findings)
+def _with_causes(findings: list[Finding]) -> list[Finding]:
     present = {finding.rule for finding in findings}
-    return [
-        replace(finding, causes=tuple(cause for cause in FOLLOWS_FROM.get(finding.rule, ()) if cause in present))
-        for finding in findings
-    ]
+    return [_led_back(finding, present) for finding in findings]
+
+
+def _led_back(finding: Finding, present: set[str]) -> Finding:
+    """Name the findings that this one follows from; a warning that follows from them needs no cure of its own."""
+    causes = tuple(cause for cause in FOLLOWS_FROM.get(finding.rule, ()) if cause in present)
+    if not causes:
+        return finding
+    milder = Severity.INFO if finding.severity is Severity.WARNING else finding.severity
+    return replace(finding, causes=causes, severity=milder)
 
 
 def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
