@@ -7,6 +7,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 EXECUTE := OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --log-level WARN --execute --ExecutePreprocessor.record_timing=False
 # ipykernel warns of what holds for every kernel on one machine; pipefail keeps the exit status in front of it.
 QUIETLY := 2>&1 | { grep -v 'running over TCP without encryption' || true; }
+# Jupyter asks to be told that it is root, as it is in a container.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
@@ -25,7 +27,7 @@ demo: $(VENV)/.demo ## run notebooks/first_look.ipynb; leaves notebook and web p
 	@$(BIN)/python notebooks/summary.py build/demo/first_look.ipynb
 
 lab: $(VENV)/.demo ## open the notebook in JupyterLab
-	$(BIN)/jupyter lab notebooks/first_look.ipynb
+	$(BIN)/jupyter lab $(AS_ROOT) notebooks/first_look.ipynb
 
 test: $(VENV)/.dev ## run every test that needs no GPU
 	$(BIN)/python -m pytest -m "not gpu"
