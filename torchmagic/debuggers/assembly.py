@@ -9,6 +9,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.gradients import Gradients
+from torchmagic.probes.loaders import Loaders
 from torchmagic.probes.losses import Losses
 from torchmagic.probes.memory import Memory
 from torchmagic.probes.modes import Modes
@@ -39,6 +40,7 @@ def probes_for(
     chosen: list[Probe | None] = [
         cast,
         Timing(pacer, spent, records=settings.watches("performance")),
+        Loaders(cast),
         Losses() if settings.watches("losses") else None,
         Criteria(cast) if settings.watches("losses") else None,
         Modes(cast, taps),

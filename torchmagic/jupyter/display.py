@@ -12,11 +12,6 @@ from torchmagic.views.skins.text import as_text
 Bundle = dict[str, str]
 
 
-def page_bundle(page: Page) -> Bundle:
-    """Return one page as a mimebundle of ``text/html`` and ``text/plain``."""
-    return {"text/html": as_html(page, draw=as_png), "text/plain": as_text(page)}
-
-
 def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str) -> Bundle:
     """Return the copy of a panel that is read where no kernel answers: a reopened notebook, nbconvert, GitHub.
 

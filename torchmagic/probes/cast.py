@@ -108,14 +108,6 @@ class Cast:
         """Return what is known of an optimizer that steps."""
         return self._by_optimizer[id(optimizer)]
 
-    def name_of(self, tensor: torch.Tensor) -> str | None:
-        """Return the full name of a parameter of any model, or None."""
-        for model in self.models:
-            for name, ref in model.parameters.items():
-                if ref() is tensor:
-                    return name
-        return None
-
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         known = self._by_module.get(id(module))
         if known is None or known[0]() is not module:

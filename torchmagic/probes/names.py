@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.data import DataLoader
 
 from torchmagic.probes.expressions import callee, first_argument, receiver
 from torchmagic.probes.sites import is_users
@@ -50,6 +51,13 @@ class Names:
             user, _ = _user_frame(frame)
             best_name = (callee(user) if user is not None else None) or type(best).__name__
         return best, best_name
+
+    def of_loader(self, sampler: object) -> str:
+        """Return the name of the loader that draws its batches by this sampler; ``DataLoader`` where it has none."""
+        for name, value in self._candidates():
+            if isinstance(value, DataLoader) and value._index_sampler is sampler:
+                return name
+        return "DataLoader"
 
     def optimizers(self, kind: type) -> Iterator[tuple[str, Any]]:
         """Yield named objects of a type at top level or one attribute below."""

@@ -1,7 +1,7 @@
 """This file is the view of a run's findings: what is wrong, where, and what to do."""
 
 from torchmagic.analyses.verdict import verdict
-from torchmagic.records.model import ModelRecord, OptimizerRecord
+from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, FailureRecord, NoteRecord
 from torchmagic.session.run import Run, Status
 from torchmagic.views.numbers import as_count, as_seconds, as_share
@@ -56,11 +56,19 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         )
         for record in run.of(OptimizerRecord)
     ]
+    rows += [("loader", _loader(record)) for record in run.of(LoaderRecord)]
     rows.append(("steps", str(run.steps)))
     if run.clock.seconds:
         rows.append(("time", as_seconds(run.clock.seconds)))
         rows.append(("cost of watching", f"{as_share(run.overhead)} of that ({as_seconds(run.clock.cost)})"))
     return rows
+
+
+def _loader(record: LoaderRecord) -> str:
+    size = f"batches of {record.batch_size}" if record.batch_size else "batches of any size"
+    number = f"{record.num_batches} " if record.num_batches is not None else ""
+    workers = f", {record.num_workers} worker{'' if record.num_workers == 1 else 's'}" if record.num_workers else ""
+    return f"{record.name} ({number}{size}, {record.sampler}{workers})"
 
 
 def _failure(record: FailureRecord) -> str:

@@ -1,6 +1,6 @@
 """This file is the mimebundles that stay in the notebook file."""
 
-from torchmagic.jupyter.display import page_bundle, static_bundle
+from torchmagic.jupyter.display import static_bundle
 from torchmagic.views.page import Line, Page, Plot, Text
 
 PAGE = Page(
@@ -9,7 +9,7 @@ PAGE = Page(
 
 
 def test_a_bundle_has_html_with_pictures_and_text():
-    bundle = page_bundle(PAGE)
+    bundle = static_bundle(PAGE, title="", uid="")
     assert set(bundle) == {"text/html", "text/plain"}
     assert 'src="data:image/png;base64,' in bundle["text/html"]
     assert "█▁" in bundle["text/plain"]
