@@ -8,13 +8,13 @@ from torchmagic.debuggers.settings import Anomaly, FailOn, Level, PanelMode, Set
 def test_the_defaults_are_those_of_the_documentation():
     settings = Settings()
     assert (settings.level, settings.anomaly, settings.panel, settings.fail_on) == (
-        Level.BASIC,
+        Level.ADVANCED,
         Anomaly.AUTO,
         PanelMode.LIVE,
         FailOn.NEVER,
     )
     assert settings.save
-    assert settings.budget_share == 0.03
+    assert settings.budget_share == 0.1
 
 
 def test_words_become_members():
@@ -33,7 +33,7 @@ def test_extreme_is_another_word_for_expert():
         ({"panel": "lives"}, r"panel: 'lives' .* did you mean 'live'\?"),
         ({"fail_on": "errors"}, r"fail_on: 'errors' .* did you mean 'error'\?"),
         ({"only": "gradient"}, r"only: 'gradient' .* did you mean 'gradients'\?"),
-        ({"without": ["losses", "wieghts"]}, r"without: 'wieghts' .* did you mean 'weights'\?"),
+        ({"without": ["backward", "wieghts"]}, r"without: 'wieghts' .* did you mean 'weights'\?"),
         ({"level": "zzz"}, "level: 'zzz' is not one of basic, intermediate, advanced, expert$"),
         ({"every": 0}, "every must be a whole number from 1 on, got 0"),
         ({"every": -3}, "every must be a whole number from 1 on, got -3"),
@@ -55,17 +55,17 @@ def test_an_unknown_name_is_refused_with_the_nearest():
 
 
 @pytest.mark.parametrize(
-    "given", ["losses,gradients", "losses gradients", ["losses", "gradients"], ("losses", "gradients")]
+    "given", ["backward,gradients", "backward gradients", ["backward", "gradients"], ("backward", "gradients")]
 )
 def test_names_of_probes_are_taken_in_any_form(given):
-    assert Settings(only=given).only == ("losses", "gradients")
+    assert Settings(only=given).only == ("backward", "gradients")
 
 
 def test_a_probe_watches_unless_it_is_left_out():
-    assert Settings().watches("losses")
-    assert Settings(only="losses").watches("losses")
-    assert not Settings(only="losses").watches("memory")
-    assert not Settings(without="losses").watches("losses")
+    assert Settings().watches("backward")
+    assert Settings(only="backward").watches("backward")
+    assert not Settings(only="backward").watches("memory")
+    assert not Settings(without="backward").watches("backward")
 
 
 def test_a_budget_of_ones_own_takes_the_place_of_the_levels():
@@ -74,5 +74,5 @@ def test_a_budget_of_ones_own_takes_the_place_of_the_levels():
 
 
 def test_settings_survive_the_way_to_plain_values_and_back():
-    settings = Settings(level="advanced", only=("losses",), every=5, name="x", fail_on="error")
+    settings = Settings(level="advanced", only=("backward",), every=5, name="x", fail_on="error")
     assert Settings.from_dict(settings.to_dict()) == settings

@@ -18,12 +18,12 @@ def test_without_options_the_defaults_hold():
 
 def test_every_option_sets_its_field():
     line = (
-        "--level extreme --only losses,gradients --without memory --anomaly=raise --every 5 --budget 2.5% "
+        "--level extreme --only backward,gradients --without memory --anomaly=raise --every 5 --budget 2.5% "
         "--model net --name 'a run' --panel text --no-save --fail-on warning --report 'out dir/x.html'"
     )
     assert read(line) == Settings(
         level="expert",
-        only=("losses", "gradients"),
+        only=("backward", "gradients"),
         without=("memory",),
         anomaly="raise",
         every=5,
@@ -42,8 +42,8 @@ def test_every_settings_field_has_an_option():
 
 
 def test_what_is_typed_outweighs_the_mode_and_the_mode_the_defaults():
-    assert read("--mode memory_profiling", only=("losses",)).only == ("memory",)
-    assert read("--mode memory_profiling --only losses").only == ("losses",)
+    assert read("--mode memory_profiling", only=("backward",)).only == ("memory",)
+    assert read("--mode memory_profiling --only backward").only == ("backward",)
     assert read("--mode full_debug").level == "expert"
     assert read("--mode none").without == PROBES
 
@@ -54,8 +54,8 @@ def test_what_is_typed_outweighs_the_mode_and_the_mode_the_defaults():
         ("--levl basic", "%%torchdebug: there is no option '--levl'; did you mean --level?"),
         ("--zzz", "%%torchdebug: there is no option '--zzz'; %%torchdebug --help lists all"),
         (
-            "--only losess",
-            f"%%torchdebug: --only wants some of {', '.join(PROBES)}, got 'losess'; did you mean 'losses'?",
+            "--only gradeints",
+            f"%%torchdebug: --only wants some of {', '.join(PROBES)}, got 'gradeints'; did you mean 'gradients'?",
         ),
         ("--every many", "%%torchdebug: --every wants a whole number, got 'many'"),
         ("--every 0", "%%torchdebug: every must be a whole number from 1 on, got 0"),

@@ -95,5 +95,5 @@ def test_a_loss_inside_a_closure_is_recorded_at_each_call(run_cell):
 
 
 def test_losses_can_be_left_out(run_cell):
-    run, _ = run_cell(SETUP + "F.mse_loss(net(x), y).backward()\nopt.step()\n", without="losses")
+    run, _ = run_cell(SETUP + "F.mse_loss(net(x), y).backward()\nopt.step()\n", without="backward")
     assert run.subjects("loss") == ()

@@ -14,7 +14,7 @@ from torchmagic.session.run import Run, Status
 
 @pytest.fixture
 def full_run():
-    run = Run(name="lr sweep", source="for x, y in loader:\n    ...", settings={"level": "basic", "only": ["losses"]})
+    run = Run(name="lr sweep", source="for x, y in loader:\n    ...", settings={"level": "basic", "only": ["backward"]})
     run.records += [
         NoteRecord(text="ünïcode, 'quotes' and \ud800 a lone surrogate"),
         NonfiniteRecord(birth=Birth.FORWARD, step=2, op="log", place=Place(file="<cell>", line=3, source="x.log()")),

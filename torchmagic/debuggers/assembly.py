@@ -40,9 +40,9 @@ def probes_for(
     chosen: list[Probe | None] = [
         cast,
         Timing(pacer, spent, records=settings.watches("performance")),
-        Loaders(cast),
-        Losses() if settings.watches("losses") else None,
-        Criteria(cast) if settings.watches("losses") else None,
+        Loaders(cast) if settings.watches("data") else None,
+        Losses() if settings.watches("backward") else None,
+        Criteria(cast) if settings.watches("forward") else None,
         Modes(cast, taps),
         Clearing(cast) if settings.watches("gradients") else None,
         gradients,

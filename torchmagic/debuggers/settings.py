@@ -24,6 +24,7 @@ class Anomaly(StrEnum):
     AUTO = "auto"
     WARN = "warn"
     RAISE = "raise"
+    DETECT = "detect"
     OFF = "off"
 
 
@@ -44,8 +45,21 @@ class FailOn(StrEnum):
     WARNING = "warning"
 
 
-PROBES = ("losses", "gradients", "weights", "activations", "anomaly", "memory", "performance")
+# What each level adds to the one before it. The protocol of the loop is watched at every level.
+ADDED = {
+    Level.BASIC: ("anomaly", "gradients", "forward", "backward", "performance"),
+    Level.INTERMEDIATE: ("weights", "memory", "data", "lr", "validation", "early-stopping"),
+    Level.ADVANCED: ("activations", "device", "mixed-precision"),
+    Level.EXPERT: (),
+}
+PROBES = tuple(name for names in ADDED.values() for name in names)
 DEFAULT_BUDGET = {Level.BASIC: 3.0, Level.INTERMEDIATE: 5.0, Level.ADVANCED: 10.0, Level.EXPERT: 1e9}
+
+
+def probes_of(level: Level) -> tuple[str, ...]:
+    """Return the names of the probes that a level uses: its own and those of the levels before it."""
+    levels = tuple(Level)
+    return tuple(name for each in levels[: levels.index(level) + 1] for name in ADDED[each])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +68,11 @@ class Settings:
 
     Args:
         level: ``basic``, ``intermediate``, ``advanced`` or ``expert`` (``extreme`` is another word for it).
-        only: Names of the probes to use; empty means all. See ``PROBES``.
+        only: Names of the probes to use, of whatever level; empty means those of the level. See ``ADDED``.
         without: Names of the probes to leave out.
         anomaly: ``auto`` finds the origin of the first non-finite value, ``warn`` also warns, ``raise`` stops the
-            run with ``NonFiniteError`` before the optimizer's step, ``off`` does not look.
+            run with ``NonFiniteError`` before the optimizer's step, ``detect`` also has torch's ``detect_anomaly``
+            on, ``off`` does not look.
         every: Statistics each so many steps; None adapts to the budget.
         budget: Most percent of the step time that statistics may take; None takes the level's own.
         model: Name of the only model to watch; empty means all that run.
@@ -71,7 +86,7 @@ class Settings:
         ValueError: If a value is not one of those above; the message names the nearest right one.
     """
 
-    level: Level = Level.BASIC
+    level: Level = Level.ADVANCED
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     anomaly: Anomaly = Anomaly.AUTO
@@ -103,7 +118,9 @@ class Settings:
 
     def watches(self, probe: str) -> bool:
         """Whether the probe of this name takes part."""
-        return probe not in self.without and (not self.only or probe in self.only)
+        if probe in self.without:
+            return False
+        return probe in self.only if self.only else probe in probes_of(self.level)
 
     @property
     def budget_share(self) -> float:

@@ -17,7 +17,7 @@ MAGIC = "torchdebug"
 # The modes of the first sketches, each told in today's settings.
 MODES: Mapping[str, Mapping[str, Any]] = {
     "anomaly_detection": {"only": ("anomaly",)},
-    "gradient_checking": {"only": ("losses", "gradients", "weights")},
+    "gradient_checking": {"only": ("forward", "backward", "gradients", "weights")},
     "memory_profiling": {"only": ("memory",)},
     "performance_profiling": {"only": ("performance",)},
     "full_debug": {"level": Level.EXPERT},

@@ -13,7 +13,7 @@ from torch.optim import optimizer as optimizers
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import dataloader
 
-from torchmagic.probes import wrappers
+from torchmagic.probes import function_wrappers, scaler_wrappers, wrappers
 from torchmagic.probes.patches import Patches
 from torchmagic.probes.sites import is_users
 from torchmagic.probes.wrappers import frame_at, now
@@ -97,13 +97,13 @@ class Taps:
         self._replace(torch.autograd, "backward", wrappers.wrap_backward)
         self._replace(dataloader._BaseDataLoaderIter, "__next__", wrappers.wrap_next)
         for name in LOSSES:
-            self._replace(functional, name, wrappers.wrap_loss)
+            self._replace(functional, name, function_wrappers.wrap_loss)
         for owner in (functional, torch, torch.Tensor):
-            self._replace(owner, "softmax", wrappers.wrap_softmax)
-            self._replace(owner, "relu", wrappers.wrap_relu)
+            self._replace(owner, "softmax", function_wrappers.wrap_softmax)
+            self._replace(owner, "relu", function_wrappers.wrap_relu)
         for owner in (nn.utils, nn.utils.clip_grad):
             self._replace(owner, "clip_grad_norm_", wrappers.wrap_clip)
-        self._replace(torch.amp.GradScaler, "scale", wrappers.wrap_scale)
+        self._replace(torch.amp.GradScaler, "scale", scaler_wrappers.wrap_scale)
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),

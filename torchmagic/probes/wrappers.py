@@ -6,14 +6,11 @@ torchmagic's frames out of the traceback below its own.
 
 import sys
 import time
-from types import CodeType, FrameType, FunctionType
 from typing import Any, Protocol
 
 import torch
-from torch.nn import functional
-from torch.overrides import has_torch_function
 
-from torchmagic.probes.sites import RELAY, hide_ours
+from torchmagic.probes.sites import hide_ours
 
 now = time.perf_counter_ns
 frame_at = sys._getframe
@@ -97,7 +94,7 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
         taps.emit("backward_end", tensors, now() - taps.spent - began)
         return result
 
-    return _named_like(backward, original)
+    return named_like(backward, original)
 
 
 def wrap_next(taps: Switchboard, original: Any) -> Any:
@@ -112,57 +109,6 @@ def wrap_next(taps: Switchboard, original: Any) -> Any:
     return __next__
 
 
-def wrap_loss(taps: Switchboard, original: Any) -> Any:
-    """Wrap a loss of ``torch.nn.functional``."""
-    name = original.__name__
-    relays: dict[tuple[CodeType, int], Any] = {}
-
-    def loss(*args: Any, **kwargs: Any) -> Any:
-        if taps.quiet or is_compiling():
-            return original(*args, **kwargs)
-        frame = frame_at(1)
-        site = (frame.f_code, frame.f_lineno)
-        relay = relays.get(site)
-        if relay is None:
-            relay = relays[site] = _relay(frame)
-        try:
-            if has_torch_function((*args, *kwargs.values())):
-                output = _unwrapped(name, original, args, kwargs)
-            else:
-                output = relay(original, args, kwargs)
-        except BaseException as error:
-            hide_ours(error)
-            raise
-        taps.emit("loss", name, args, kwargs, output, frame)
-        return output
-
-    return _named_like(loss, original)
-
-
-def wrap_softmax(taps: Switchboard, original: Any) -> Any:
-    """Wrap softmax as function or method."""
-
-    def softmax(*args: Any, **kwargs: Any) -> Any:
-        output = original(*args, **kwargs)
-        if not (taps.quiet or is_compiling()):
-            taps.emit("softmax", output, frame_at(1))
-        return output
-
-    return _named_like(softmax, original)
-
-
-def wrap_relu(taps: Switchboard, original: Any) -> Any:
-    """Wrap relu as function or method: the form that is no module of its own."""
-
-    def relu(*args: Any, **kwargs: Any) -> Any:
-        output = original(*args, **kwargs)
-        if taps.sees_leaves and not (taps.quiet or is_compiling()):
-            taps.emit("relu", output, frame_at(1))
-        return output
-
-    return _named_like(relu, original)
-
-
 def wrap_clip(taps: Switchboard, original: Any) -> Any:
     """Wrap ``clip_grad_norm_``, whose answer is the norm before clipping."""
 
@@ -171,18 +117,7 @@ def wrap_clip(taps: Switchboard, original: Any) -> Any:
         taps.emit("clip", norm)
         return norm
 
-    return _named_like(clip_grad_norm_, original)
-
-
-def wrap_scale(taps: Switchboard, original: Any) -> Any:
-    """Wrap ``GradScaler.scale``, so that a loss is known by its own value."""
-
-    def scale(scaler: Any, outputs: Any) -> Any:
-        scaled = original(scaler, outputs)
-        taps.emit("scaled", outputs, scaled)
-        return scaled
-
-    return _named_like(scale, original)
+    return named_like(clip_grad_norm_, original)
 
 
 def wrap_train(taps: Switchboard, original: Any) -> Any:
@@ -201,7 +136,7 @@ def wrap_train(taps: Switchboard, original: Any) -> Any:
         taps.emit("mode", module, mode, frame_at(1))
         return result
 
-    return _named_like(train, original)
+    return named_like(train, original)
 
 
 def wrap_sub(taps: Switchboard, original: Any) -> Any:
@@ -216,29 +151,8 @@ def wrap_sub(taps: Switchboard, original: Any) -> Any:
     return __sub__
 
 
-def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:
-    """Call a loss whose tensors override functions: they must be handed torch's own function, not the wrapper."""
-    wrapper = getattr(functional, name)
-    setattr(functional, name, original)
-    try:
-        return original(*args, **kwargs)
-    finally:
-        setattr(functional, name, wrapper)
-
-
-def _call(function: Any, args: Any, kwargs: Any) -> Any:
-    return function(*args, **kwargs)
-
-
-def _relay(frame: FrameType) -> Any:
-    """Return a function that calls from the caller's line: a warning then names, and counts at, that line."""
-    code = _call.__code__.replace(
-        co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY
-    )
-    return FunctionType(code, frame.f_globals)
-
-
-def _named_like(wrapper: Any, original: Any) -> Any:
+def named_like(wrapper: Any, original: Any) -> Any:
+    """Give a wrapper the name and the documentation of what it wraps."""
     for name in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(wrapper, name, getattr(original, name, None))
     return wrapper

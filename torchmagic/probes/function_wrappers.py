@@ -1,0 +1,83 @@
+"""This file is the wrappers around functions of ``torch.nn.functional``: losses, softmax and relu."""
+
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from torch.nn import functional
+from torch.overrides import has_torch_function
+
+from torchmagic.probes.sites import RELAY, hide_ours
+from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+
+
+def wrap_loss(taps: Switchboard, original: Any) -> Any:
+    """Wrap a loss of ``torch.nn.functional``."""
+    name = original.__name__
+    relays: dict[tuple[CodeType, int], Any] = {}
+
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        if taps.quiet or is_compiling():
+            return original(*args, **kwargs)
+        frame = frame_at(1)
+        site = (frame.f_code, frame.f_lineno)
+        relay = relays.get(site)
+        if relay is None:
+            relay = relays[site] = _relay(frame)
+        try:
+            if has_torch_function((*args, *kwargs.values())):
+                output = _unwrapped(name, original, args, kwargs)
+            else:
+                output = relay(original, args, kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        taps.emit("loss", name, args, kwargs, output, frame)
+        return output
+
+    return named_like(loss, original)
+
+
+def wrap_softmax(taps: Switchboard, original: Any) -> Any:
+    """Wrap softmax as function or method."""
+
+    def softmax(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        if not (taps.quiet or is_compiling()):
+            taps.emit("softmax", output, frame_at(1))
+        return output
+
+    return named_like(softmax, original)
+
+
+def wrap_relu(taps: Switchboard, original: Any) -> Any:
+    """Wrap relu as function or method: the form that is no module of its own."""
+
+    def relu(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        if taps.sees_leaves and not (taps.quiet or is_compiling()):
+            taps.emit("relu", output, frame_at(1))
+        return output
+
+    return named_like(relu, original)
+
+
+def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:
+    """Call a loss whose tensors override functions: they must be handed torch's own function, not the wrapper."""
+    wrapper = getattr(functional, name)
+    setattr(functional, name, original)
+    try:
+        return original(*args, **kwargs)
+    finally:
+        setattr(functional, name, wrapper)
+
+
+def _call(function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def _relay(frame: FrameType) -> Any:
+    """Return a function that calls from the caller's line: a warning then names, and counts at, that line."""
+    code = _call.__code__.replace(
+        co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY
+    )
+    return FunctionType(code, frame.f_globals)
