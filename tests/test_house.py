@@ -19,8 +19,14 @@ MOST_LINES_IN_A_FUNCTION = 60
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "misc", "core"}
 
 # The one place that hooks torch, and the two files that hold its tools; nobody else may use those two.
-TAPS = {"probes/taps.py", "probes/wrappers.py", "probes/patches.py"}
-TOOLS_OF_TAPS = re.compile(r"torchmagic\.probes\.(wrappers|patches|wrappers\.wrap_\w+|patches\.Patches)")
+TAPS = {
+    "probes/taps.py",
+    "probes/wrappers.py",
+    "probes/function_wrappers.py",
+    "probes/scaler_wrappers.py",
+    "probes/patches.py",
+}
+TOOLS_OF_TAPS = re.compile(r"torchmagic\.probes\.(\w*wrappers|patches|\w*wrappers\.wrap_\w+|patches\.Patches)")
 MODES = re.compile(
     r"TorchDispatchMode|TorchFunctionMode|detect_anomaly|set_detect_anomaly|saved_tensors_hooks|save_on_cpu"
     r"|set_default_dtype|use_deterministic_algorithms|inference_mode|set_grad_enabled|_set_grad_enabled"
