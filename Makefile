@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Other tools bring much along, so they have an environment of their own.
+PEERS ?= build/peers
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The models of the notebooks are so small that a second thread only makes them wait for each other.
 EXECUTE := OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --log-level WARN --execute --ExecutePreprocessor.record_timing=False
@@ -13,7 +15,7 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab test check lint bench docs notebooks clean
+.PHONY: help setup demo lab test check lint bench peers docs notebooks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,9 +42,12 @@ lint: $(VENV)/.dev ## style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: $(VENV)/.dev ## what watching costs, beside torch's detect_anomaly
+bench: $(VENV)/.dev ## what watching costs at each level, and what loading the extension costs
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/load_ext.py
+
+peers: $(PEERS)/.installed ## what other tools cost on the same trainings, beside torchmagic
+	OMP_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers.py
 
 docs: $(VENV)/.dev ## write a page for each rule to build/docs
 	$(BIN)/python docs/build.py build/docs
@@ -67,3 +72,12 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing torchmagic and what its tests need; torch is large, so this takes some minutes"
 	@$(INSTALL) -e '.[dev]'
 	@touch $(VENV)/.demo $@
+
+$(PEERS)/.installed: benchmarks/requirements-peers.txt pyproject.toml constraints.txt
+	@test -x "$(PEERS)/bin/python" || "$(PYTHON)" -m venv "$(PEERS)"
+	@"$(PEERS)/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@grep -v '^#' benchmarks/requirements-peers.txt | while read -r tool; do \
+	  "$(PEERS)/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "$$tool" < /dev/null \
+	    || echo "$$tool does not install here; it will be skipped"; \
+	done
+	@touch $@

@@ -1,44 +1,43 @@
-"""This file is what watching costs: the time of a training step beside that of the bare loop.
+"""This file is what watching costs: the time of a training step at each level, as a ratio to the bare loop.
 
-Every workload runs bare, under ``torchmagic.watch()`` at its default level, and under
-``torch.autograd.detect_anomaly``, in turns within one process, so that what else the machine does falls on all alike.
-A block's ratio is taken to the mean of the two bare blocks around it; the table shows the median of the rounds. CPU
-time is that of the process, all threads. Opening and closing a watch and its first steps are not in the ratios; they
-are in columns of their own.
+Every workload runs bare and under ``torchmagic.watch()`` at every level, in turns within one process (see
+``blocks.py``); the table shows the median of the rounds with its 90 % interval. Opening and closing a watch and its
+first steps are not in the ratios; they are in columns of their own. ``benchmarks/peers.py`` measures other tools.
+
+Run it alone on a quiet machine, some twenty minutes (``make bench`` prints only):
+
+    OMP_NUM_THREADS=1 python benchmarks/overhead.py --out benchmarks/results/overhead-cpu.txt
+
+and for one question only, for instance:
+
+    OMP_NUM_THREADS=1 python benchmarks/overhead.py --only MLP --levels basic,expert --rounds 31
 """
 
 import argparse
-import gc
 import json
 import os
 import platform
-import statistics
-import tempfile
-import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from workloads import WORKLOADS, Step, Workload
+from blocks import NUM_WARM_STEPS, Measured, block, cpu, in_turns, interval, median, wall, with_interval
+from watched import LEVELS, Watches, away_from_home, extra, watched
+from workloads import COMPILED, WORKLOADS, Step, Workload
 
-import torchmagic
-
-NUM_ROUNDS = 9
-NUM_WARM_STEPS = 10
-
-
-@dataclass(slots=True)
-class Times:
-    """Seconds a step of one block, or the ratio to the bare blocks beside it."""
-
-    cpu: float
-    wall: float
-
-    def ratio(self, before: "Times", after: "Times") -> "Times":
-        return Times(2 * self.cpu / (before.cpu + after.cpu), 2 * self.wall / (before.wall + after.wall))
+NUM_ROUNDS = 15
+# The most that a level may cost, as a ratio of CPU time to the bare loop.
+OF_LARGE = {"basic": 1.02, "intermediate": 1.04, "advanced": 1.06, "expert": 1.40}
+BOUNDS = {
+    "tiny MLP": {"basic": 1.13, "intermediate": 1.20, "advanced": 1.30, "expert": 1.80},
+    "ResNet-like CNN": OF_LARGE,
+    "small GPT": OF_LARGE,
+    "200 parameters": {"basic": 1.05, "intermediate": 1.08, "advanced": 1.12, "expert": 1.50},
+    "CNN, compiled": OF_LARGE,
+    "GPT, compiled": OF_LARGE,
+}
 
 
 @dataclass(slots=True)
@@ -46,97 +45,92 @@ class Row:
     """What was measured of one workload."""
 
     workload: Workload
-    bare: list[Times] = field(default_factory=list)
-    torchmagic: list[Times] = field(default_factory=list)
-    anomaly: list[Times] = field(default_factory=list)
-    opening: list[float] = field(default_factory=list)
-    warming: list[float] = field(default_factory=list)
-    closing: list[float] = field(default_factory=list)
-    said: list[float] = field(default_factory=list)
+    measured: Measured
+    watches: dict[str, Watches]
+    first_opening: float
+    num_graphs: int
 
 
-def block(step: Step, count: int) -> Times:
-    """Time so many steps."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    for index in range(count):
-        step(index)
-    return Times((time.process_time() - cpu) / count, (time.perf_counter() - wall) / count)
+def measure(workload: Workload, step: Step, levels: list[str], rounds: int) -> Row:
+    """Run one workload bare and at all levels, in turns."""
+    num_steps = workload.num_steps
+    first = Watches()
+    for level in levels:
+        watched(step, 2, level, first)  # loads what a watch loads; the first of a process is told apart
+    watches = {level: Watches() for level in levels}
+    graphs = num_graphs(workload)
+    measured = in_turns(
+        step,
+        num_steps,
+        {level: (lambda level=level: watched(step, num_steps, level, watches[level])) for level in levels},
+        rounds=rounds,
+    )
+    return Row(workload, measured, watches, first.opening[0], num_graphs(workload) - graphs)
 
 
-def bare(row: Row, step: Step) -> Times:
-    gc.collect()
-    block(step, 2)
-    times = block(step, row.workload.num_steps)
-    row.bare.append(times)
-    return times
+def num_graphs(workload: Workload) -> int:
+    """Return how many graphs were compiled so far; what does not compile does not load the compiler."""
+    if not workload.compiled:
+        return 0
+    from torch._dynamo.utils import counters
+
+    return counters["stats"]["unique_graphs"]
 
 
-def watched(row: Row, step: Step) -> Times:
-    gc.collect()
-    began = time.perf_counter()
-    with torchmagic.watch() as run:
-        row.opening.append(time.perf_counter() - began)
-        warm = min(NUM_WARM_STEPS, row.workload.num_steps)
-        row.warming.append(warm * (block(step, warm).wall - row.bare[-1].wall))
-        times = block(step, row.workload.num_steps)
-        ended = time.perf_counter()
-    row.closing.append(time.perf_counter() - ended)
-    row.said.append(run.overhead)
-    torchmagic.session.clear()
-    return times
+def ready(workload: Workload) -> Step | str:
+    """Return the step of a training that was built and has run bare, or why it does not run here."""
+    if not workload.compiled:
+        return workload.make().step
+    if not (os.environ.get("CXX") or any(map(shutil.which, ("g++", "clang++", "c++")))):
+        return "torch.compile needs a C++ compiler, and there is none"
+    step = workload.make().step
+    try:
+        block(step, 3)  # compiles, before anybody watches
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition("\n")[0]
+    return step
 
 
-def detecting(row: Row, step: Step) -> Times:
-    gc.collect()
-    with warnings.catch_warnings(action="ignore"), torch.autograd.detect_anomaly():
-        block(step, 2)
-        return block(step, row.workload.num_steps)
-
-
-def measure(workload: Workload, rounds: int) -> Row:
-    """Run one workload in all ways, in turns."""
-    row, step = Row(workload), workload.make()
-    block(step, max(3, workload.num_steps // 4))
-    watched_first = Row(workload, bare=[block(step, 2)])
-    watched(watched_first, step)  # loads what a watch loads; the first of a process is told apart
-    row.opening.append(watched_first.opening[0])
-    before = bare(row, step)
-    for turn in range(rounds):
-        ways: list[tuple[Callable[[Row, Step], Times], list[Times]]] = [
-            (watched, row.torchmagic),
-            (detecting, row.anomaly),
-        ]
-        for way, ratios in ways if turn % 2 else reversed(ways):
-            times = way(row, step)
-            after = bare(row, step)
-            ratios.append(times.ratio(before, after))
-            before = after
-    return row
-
-
-def median(values: list[float]) -> float:
-    return statistics.median(values)
+def holds(values: list[float], bound: float) -> str:
+    """Say whether the median keeps to the bound, with a question mark where the interval reaches across it."""
+    low, high = interval(values)
+    return ("yes" if median(values) <= bound else "NO") + (" ?" if low <= bound < high else "")
 
 
 def table(rows: list[Row]) -> Iterator[str]:
     """Yield the lines of the table."""
-    yield (f"{'':16} {'bare':>9}  {'torchmagic':>21}  {'detect_anomaly':>15}  {'watch, once':>22}  {'says of'}")
     yield (
-        f"{'workload':16} {'ms a step':>9}  {'CPU':>6} {'(range)':>13}"
-        f" {'wall':>6}  {'CPU':>6} {'wall':>6}  {'open':>6} {'warm':>6} {'close':>6} ms  {'itself'}"
+        f"{'':16} {'bare':>8}  {'':12}  {'ratio to the bare loop':^26}  {'':9}"
+        f"  {'says of itself':^14}  {'watch, once (ms)':>20}"
+    )
+    yield (
+        f"{'workload':16} {'ms a step':>9} {'level':>12}  {'CPU':>6} {'(90 %)':>12} {'wall':>6}"
+        f"  {'bound':>5} {'holds':5}  {'block':>6} {'run':>7}  {'open':>6} {'warm':>6} {'close':>6}"
     )
     for row in rows:
-        cpu = [each.cpu for each in row.torchmagic]
-        yield (
-            f"{row.workload.name:16} {1e3 * median([each.wall for each in row.bare]):9.2f}"
-            f"  {median(cpu):6.3f} {f'{min(cpu):.2f}..{max(cpu):.2f}':>13} {median([each.wall for each in row.torchmagic]):6.3f}"
-            f"  {median([each.cpu for each in row.anomaly]):6.3f} {median([each.wall for each in row.anomaly]):6.3f}"
-            f"  {1e3 * median(row.opening[1:]):6.1f} {1e3 * median(row.warming):6.1f} {1e3 * median(row.closing):6.1f}    "
-            f"  {100 * median(row.said):4.1f} %"
-        )
+        name, bare = row.workload.name, f"{1e3 * median(wall(row.measured.bare)):.2f}"
+        for level, watches in row.watches.items():
+            yield f"{name:16} {bare:>9} {level:>12}  {cells(row, level, watches)}"
+            name = bare = ""
+        if row.num_graphs:
+            yield f"{'':16} compiled {row.num_graphs} times more during the measurement: not to be trusted"
 
 
-def report(rows: list[Row], rounds: int) -> str:
+def cells(row: Row, level: str, watches: Watches) -> str:
+    """Return the cells of one level."""
+    if level in row.measured.failed:
+        return row.measured.failed[level]
+    ratios = row.measured.ratios[level]
+    bound = BOUNDS[row.workload.name][level]
+    return (
+        f"{with_interval(cpu(ratios))} {median(wall(ratios)):6.3f}  {bound:5.2f} {holds(cpu(ratios), bound):5}"
+        f"  {100 * median(watches.said_of_block):4.1f} % {100 * median(watches.said):5.1f} %"
+        f"  {1e3 * median(watches.opening):6.1f} {1e3 * median(extra(watches, row.measured, row.workload)):6.1f}"
+        f" {1e3 * median(watches.closing):6.1f}"
+    )
+
+
+def report(rows: list[Row], skipped: dict[str, str], rounds: int) -> str:
     """Return the whole account as plain text."""
     lines = [
         "Time of a training step, as a ratio to the bare loop (1.000 costs nothing)",
@@ -144,11 +138,16 @@ def report(rows: list[Row], rounds: int) -> str:
         f"Python {platform.python_version()}, {platform.machine()}, {torch.get_num_threads()} thread(s)",
         "",
         *table(rows),
+        *(f"{name:16} skipped: {reason}" for name, reason in skipped.items()),
         "",
-        f"open, warm and close are not in the ratios: opening a watch, what its first {NUM_WARM_STEPS} steps cost more than",
-        f"bare ones, and closing it with findings drawn and the run stored. The first watch of the process opened in "
-        f"{1e3 * rows[0].opening[0]:.0f} ms.",
-        "says of itself: the share of wall time that the run reports as spent inside torchmagic, those included.",
+        "expert: every statistic at every step, without torch's detect_anomaly.",
+        "holds: whether the median of CPU ratios is within the bound; ? where its 90 % interval reaches across it.",
+        f"open, warm and close are not in the ratios: opening a watch, what its first {NUM_WARM_STEPS} steps (or a "
+        "block's, where that has",
+        "fewer) cost more than bare ones, and closing it with findings drawn and the run stored.",
+        "says of itself: the share of wall time that the run reports as spent inside torchmagic, of the timed block and",
+        "of the whole run (run.overhead), which has opening, first steps and closing in it.",
+        *(f"The first watch of the process opened in {1e3 * row.first_opening:.0f} ms." for row in rows[:1]),
     ]
     return "\n".join(lines)
 
@@ -159,13 +158,17 @@ def as_json(rows: list[Row]) -> str:
         {
             row.workload.name: {
                 "about": row.workload.about,
-                "bare_seconds": {"cpu": [t.cpu for t in row.bare], "wall": [t.wall for t in row.bare]},
-                "torchmagic_ratio": {"cpu": [t.cpu for t in row.torchmagic], "wall": [t.wall for t in row.torchmagic]},
-                "detect_anomaly_ratio": {"cpu": [t.cpu for t in row.anomaly], "wall": [t.wall for t in row.anomaly]},
-                "open_seconds": row.opening,
-                "warm_seconds": row.warming,
-                "close_seconds": row.closing,
-                "overhead_said": row.said,
+                "bare_seconds": {"cpu": cpu(row.measured.bare), "wall": wall(row.measured.bare)},
+                "levels": {
+                    level: {
+                        "bound": BOUNDS[row.workload.name][level],
+                        "cpu_ratio": cpu(row.measured.ratios[level]),
+                        "wall_ratio": wall(row.measured.ratios[level]),
+                        **asdict(watches),
+                    }
+                    for level, watches in row.watches.items()
+                },
+                "failed": row.measured.failed,
             }
             for row in rows
         },
@@ -173,30 +176,36 @@ def as_json(rows: list[Row]) -> str:
     )
 
 
-@contextmanager
-def away_from_home() -> Iterator[None]:
-    """Keep the store of the watched runs out of the working directory."""
-    with tempfile.TemporaryDirectory() as folder:
-        torchmagic.session.folder = Path(folder)
-        yield
-        torchmagic.session.close()
+def levels_named(text: str) -> list[str]:
+    """Read the names of levels."""
+    names = [name for name in text.replace(",", " ").split() if name]
+    for name in names:
+        if name not in LEVELS:
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(LEVELS)}")
+    return names
 
 
 def main() -> None:
+    """Measure what was chosen, print the table, and write it where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
     parser.add_argument("--only", default="", help="workloads whose name holds this")
-    parser.add_argument(
-        "--out", type=Path, help="write the table to this file too, e.g. benchmarks/results/overhead.txt"
-    )
-    parser.add_argument(
-        "--json", type=Path, help="write every round to this file, e.g. benchmarks/results/overhead.json"
-    )
+    parser.add_argument("--levels", type=levels_named, default=list(LEVELS), help=f"of {', '.join(LEVELS)}; all")
+    parser.add_argument("--out", type=Path, help="write the table to this file too")
+    parser.add_argument("--json", type=Path, help="write every round to this file")
     chosen = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    rows, skipped = [], {}
     with away_from_home():
-        rows = [measure(each, chosen.rounds) for each in WORKLOADS if chosen.only in each.name]
-    text = report(rows, chosen.rounds)
+        for workload in (*WORKLOADS, *COMPILED):
+            if chosen.only not in workload.name:
+                continue
+            step = ready(workload)
+            if isinstance(step, str):
+                skipped[workload.name] = step
+            else:
+                rows.append(measure(workload, step, chosen.levels, chosen.rounds))
+    text = report(rows, skipped, chosen.rounds)
     print(text)
     for path, content in ((chosen.out, text + "\n"), (chosen.json, as_json(rows) + "\n")):
         if path is not None:

@@ -1,13 +1,27 @@
-"""This file is the workloads of the benchmarks: four small trainings, written as people write them."""
+"""This file is the workloads of the benchmarks: small trainings, written as people write them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 Step = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training that was built: what there is of it, and the function that does one step."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    step: Step
+
+    def __call__(self, index: int) -> None:
+        """Do one step."""
+        self.step(index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,17 +31,20 @@ class Workload:
     Args:
         name: Short name, for tables.
         about: What it is, in a few words.
-        make: Builds model, optimizer and batches from a fixed seed; returns the function that does one step.
-        num_steps: Steps in one timed block: about half a second's worth.
+        make: Builds model, optimizer and batches from a fixed seed.
+        num_steps: Steps in one timed block: about half a second's worth, and so many that what is done on some steps
+            only falls into each block about equally often.
+        compiled: Whether the model runs under ``torch.compile``, which needs a C++ compiler.
     """
 
     name: str
     about: str
-    make: Callable[[], Step]
+    make: Callable[[], Training]
     num_steps: int
+    compiled: bool = False
 
 
-def tiny_mlp() -> Step:
+def tiny_mlp() -> Training:
     """The digits classifier of a first tutorial."""
     torch.manual_seed(0)
     model = nn.Sequential(
@@ -44,7 +61,7 @@ def tiny_mlp() -> Step:
         loss.backward()
         optimizer.step()
 
-    return step
+    return Training(model, optimizer, step)
 
 
 class Residual(nn.Module):
@@ -65,7 +82,7 @@ class Residual(nn.Module):
         return self.relu(self.norm2(self.conv2(y)) + self.short(x))
 
 
-def resnet() -> Step:
+def resnet(*, compiled: bool = False) -> Training:
     """A ResNet-18 of an eighth of the width, on images of 32 by 32."""
     torch.manual_seed(0)
     widths = (8, 16, 32, 64)
@@ -73,6 +90,7 @@ def resnet() -> Step:
     for before, width in zip((widths[0], *widths), widths, strict=False):
         blocks += [Residual(before, width, 1 if before == width else 2), Residual(width, width, 1)]
     model = nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], 10))
+    runs = torch.compile(model) if compiled else model
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
     batches = [(torch.randn(32, 3, 32, 32), torch.randint(10, (32,))) for _ in range(8)]
     criterion = nn.CrossEntropyLoss()
@@ -80,11 +98,11 @@ def resnet() -> Step:
     def step(index: int) -> None:
         x, y = batches[index % len(batches)]
         optimizer.zero_grad()
-        loss = criterion(model(x), y)
+        loss = criterion(runs(x), y)
         loss.backward()
         optimizer.step()
 
-    return step
+    return Training(model, optimizer, step)
 
 
 class Attention(nn.Module):
@@ -132,23 +150,24 @@ class GPT(nn.Module):
         return self.head(self.norm(self.blocks(x)))
 
 
-def small_gpt() -> Step:
+def small_gpt(*, compiled: bool = False) -> Training:
     """A small GPT with gradient clipping."""
     torch.manual_seed(0)
     model = GPT()
+    runs = torch.compile(model) if compiled else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     batches = [torch.randint(512, (8, 65)) for _ in range(8)]
 
     def step(index: int) -> None:
         tokens = batches[index % len(batches)]
         optimizer.zero_grad()
-        logits = model(tokens[:, :-1])
+        logits = runs(tokens[:, :-1])
         loss = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
-    return step
+    return Training(model, optimizer, step)
 
 
 class Many(nn.Module):
@@ -164,7 +183,7 @@ class Many(nn.Module):
         return x
 
 
-def many_parameters() -> Step:
+def many_parameters() -> Training:
     """The worst case of whatever costs something for each parameter."""
     torch.manual_seed(0)
     model = Many()
@@ -179,12 +198,28 @@ def many_parameters() -> Step:
         loss.backward()
         optimizer.step()
 
-    return step
+    return Training(model, optimizer, step)
 
 
 WORKLOADS = (
     Workload(name="tiny MLP", about="6 parameters, batch 64", make=tiny_mlp, num_steps=400),
-    Workload(name="ResNet-like CNN", about="ResNet-18 at 1/8 width, batch 32", make=resnet, num_steps=10),
-    Workload(name="small GPT", about="4 layers of 128, 8 x 64 tokens", make=small_gpt, num_steps=10),
+    Workload(name="ResNet-like CNN", about="ResNet-18 at 1/8 width, batch 32", make=resnet, num_steps=20),
+    Workload(name="small GPT", about="4 layers of 128, 8 x 64 tokens", make=small_gpt, num_steps=20),
     Workload(name="200 parameters", about="100 linear layers of 32, batch 64", make=many_parameters, num_steps=50),
+)
+COMPILED = (
+    Workload(
+        name="CNN, compiled",
+        about="the ResNet-like CNN under torch.compile",
+        make=partial(resnet, compiled=True),
+        num_steps=20,
+        compiled=True,
+    ),
+    Workload(
+        name="GPT, compiled",
+        about="the small GPT under torch.compile",
+        make=partial(small_gpt, compiled=True),
+        num_steps=20,
+        compiled=True,
+    ),
 )

@@ -21,9 +21,14 @@ FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "misc", "co
 # The one place that hooks torch, and the two files that hold its tools; nobody else may use those two.
 TAPS = {
     "probes/taps.py",
+    "probes/hooked.py",
     "probes/wrappers.py",
     "probes/function_wrappers.py",
+    "probes/clip_wrappers.py",
+    "probes/replay_wrappers.py",
     "probes/scaler_wrappers.py",
+    "probes/loader_wrappers.py",
+    "probes/schedule_wrappers.py",
     "probes/patches.py",
 }
 TOOLS_OF_TAPS = re.compile(r"torchmagic\.probes\.(\w*wrappers|patches|\w*wrappers\.wrap_\w+|patches\.Patches)")

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import subprocess
 import sys
 import threading
 import warnings
@@ -11,11 +12,12 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
-from torch.optim import optimizer
+from torch.optim import lr_scheduler, optimizer
 from torch.utils.data import DataLoader, TensorDataset, dataloader
 
 from torchmagic.debuggers.watching import watch
 
+lr_schedulers = [each for each in vars(lr_scheduler).values() if isinstance(each, type)]
 HOOKED = (torch.nn.modules.module, optimizer)
 PATCHED = (
     nn.Module,
@@ -30,6 +32,7 @@ PATCHED = (
     torch.optim.Optimizer,
     dataloader._BaseDataLoaderIter,
     dataloader._SingleProcessDataLoaderIter,
+    *lr_schedulers,
     DataLoader,
 )
 # Modules that torch loads on first use appear in its namespace; that is torch's own doing.
@@ -239,3 +242,36 @@ def test_what_somebody_else_patches_while_a_run_is_open_stays_theirs():
         nn.Linear(2, 2).eval()
     finally:
         nn.Module.train = original
+
+
+FRESH = """
+import gc
+import subprocess
+import torch
+from torch import nn
+import torchmagic
+
+with torchmagic.watch(save=False, level="expert"):
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Softmax(1), nn.Linear(8, 2))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        opt.zero_grad()
+        nn.functional.cross_entropy(net(torch.randn(3, 4)), torch.tensor([0, 1, 1])).backward()
+        opt.step()
+
+from torch._dynamo import trace_rules
+
+known = trace_rules.get_torch_obj_rule_map()
+functions = torch.relu, torch.softmax, nn.functional.relu, nn.functional.cross_entropy, nn.functional.mse_loss
+assert all(function in known for function in functions), "the compiler does not know torch's own functions"
+gc.collect()
+ours = [each for each in gc.get_objects() if type(each).__name__ == "function" and each.__module__ is not None
+        and each.__code__.co_filename.endswith("wrappers.py") and "<locals>" in each.__code__.co_qualname
+        and "torchmagic" in each.__code__.co_filename]
+assert not ours, ours
+"""
+
+
+def test_a_process_whose_first_torch_call_was_watched_keeps_no_wrapper_not_even_in_the_compilers_tables():
+    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 import pytest
 
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
+from torchmagic.records.note import NoteRecord
 
 LOOP = """
 for step in range(3):
@@ -220,3 +221,24 @@ def test_a_lazy_model_is_known_once_its_shapes_are(run_cell):
         "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP.format(opt="opt", call="net(torch.randn(4, 5))")
     )
     assert [record.shape for record in run.of(ParameterRecord)] == [(3, 5), (3,), (1, 3), (1,)]
+
+
+def test_a_compiled_model_keeps_its_own_names_and_what_is_not_seen_of_it_is_said(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        fast = torch.compile(net, backend="eager")
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            opt.zero_grad()
+            F.cross_entropy(fast(torch.randn(16, 4)), torch.randint(0, 2, (16,))).backward()
+            opt.step()
+        """
+    )
+    assert [model.compiled for model in run.of(ModelRecord)] == [True]
+    assert {record.name.partition(".")[2] for record in run.of(ParameterRecord)} == {
+        "0.weight", "0.bias", "2.weight", "2.bias",
+    }  # fmt: skip
+    assert "compiled" in run.of(NoteRecord)[0].text
+    assert run.steps == 3
+    assert len(run.series("grad_norm")[0]) == 3

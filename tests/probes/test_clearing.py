@@ -2,6 +2,7 @@
 
 import pytest
 
+from torchmagic.probes.clearing import Clearing
 from torchmagic.records.protocol import UnclearedGradientsRecord
 
 SETUP = """
@@ -113,3 +114,22 @@ def test_a_frozen_part_does_not_disturb(run_cell):
         "for step in range(5):\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
     )
     assert streaks(run) == []
+
+
+def test_a_reset_that_is_forgotten_after_many_clean_steps_is_found(run_cell):
+    run, _ = run_cell(
+        SETUP + "for step in range(60):\n    if step < 40:\n        opt.zero_grad()\n"
+        "    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+    )
+    first, *others = [step for _, step, _ in streaks(run)]
+    assert 40 <= first <= 44
+    assert others == list(range(first + 1, first + 12))
+
+
+def test_clean_loops_are_looked_at_ever_less(run_cell, monkeypatch):
+    looked, original = [], Clearing._held
+    monkeypatch.setattr(Clearing, "_held", lambda self, *given: looked.append(1) or original(self, *given))
+    run_cell(
+        SETUP + "for step in range(100):\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+    )
+    assert 20 < len(looked) < 50

@@ -75,3 +75,20 @@ def test_a_new_gradient_is_seen_wherever_it_lies_in_memory(run_cell):
         "opt = torch.optim.SGD(net[0].parameters(), lr=0.01)\n" + LOOP.replace("range(4)", "range(8)")
     )
     assert {len(names) for names in unowned(run)} == {80}
+
+
+def test_what_is_forgotten_late_in_a_run_is_found(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+        net[0].requires_grad_(False)
+        opt = torch.optim.SGD(net[1].parameters(), lr=0.01)
+        for step in range(260):
+            if step == 150:
+                net[0].requires_grad_(True)
+            net.zero_grad()
+            net(torch.randn(8, 3)).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    assert [record.step for record in run.of(UnownedGradientsRecord)] == [192, 256]

@@ -12,8 +12,9 @@ import torch
 
 from torchmagic.debuggers.assembly import probes_for
 from torchmagic.debuggers.settings import Settings
+from torchmagic.probes.hooked import load_compiler
 from torchmagic.probes.nonfinite import NonFiniteError
-from torchmagic.probes.probe import Probe
+from torchmagic.probes.probe import Probe, nothing_waits
 from torchmagic.probes.sites import Site, is_users, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord
@@ -48,21 +49,27 @@ class Watch:
         self.settings = settings
         self.run = Run(name=settings.name, source=source, settings=settings.to_dict(), report=report)
         self._session, self._on_step = session, on_step
-        self._recorder = Recorder(self.run)
-        self._taps = Taps(spend=self._recorder.spend, on_failure=self._failed, loud=(NonFiniteError,))
+        self._taps = Taps(on_failure=self._failed, loud=(NonFiniteError,))
+        self._recorder = Recorder(self.run, metered=lambda: self._taps.spent)
         self._probes: list[Probe] = list(
             probes_for(settings, self._taps, namespace or {}, lambda: self._recorder.spent)
         )
+        self._flushed: list[Probe] = []
         self._open = False
+        self._loading = 0
 
     def start(self) -> Run:
         """Open the run: from here on torch is watched."""
         began = time.perf_counter_ns()
+        if load_compiler():  # the first step would have loaded it; a run without one pays for it in the end
+            self._loading = time.perf_counter_ns() - began
+            began += self._loading
         self._session.add(self.run)
         self._recorder.add(_environment())
         for probe in tuple(self._probes):
             self._guarded(probe, probe.attach, self._taps, self._recorder)
         self._taps.on("step_end", self._close_step)
+        self._wake()
         self._open = True
         try:
             self._taps.open()
@@ -90,18 +97,44 @@ class Watch:
             self._recorder.add(_crash(error))
         self.run.status = _status(error)
         self.run.findings = judge(self.run, self._rule_failed)
-        self._recorder.spend(time.perf_counter_ns() - began)
+        self._recorder.spend(time.perf_counter_ns() - began + (0 if self.run.steps else self._loading))
         self._recorder.read_clock()
         self._write(final=True)
         return self.run
 
     def _close_step(self, *_: object) -> None:
-        for probe in tuple(self._probes):
-            self._guarded(probe, probe.flush, self.run.steps)
+        step, probe = self.run.steps, None
+        try:
+            for probe in self._flushed:
+                probe.flush(step)
+        except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
+            self._close_step_after(probe, error, step)
+        listeners = self._taps.listeners
+        listeners.step = step + 1
+        if listeners.changed or listeners.next_wake <= step + 1:
+            self._wake()
         self._recorder.count_step()
         if self._on_step is not None:
             self._on_step(self.run)
         self._write()
+
+    def _close_step_after(self, failed: Probe | None, error: Exception, step: int) -> None:
+        """Go on with the probes behind one whose flush failed."""
+        behind = self._flushed[self._flushed.index(failed) + 1 :] if failed is not None else []
+        self._failed(failed, error)
+        for probe in behind:
+            self._guarded(probe, probe.flush, step)
+
+    def _wake(self) -> None:
+        """Begin a step: some probes have gone to rest, and the rest of others is over."""
+        listeners = self._taps.listeners
+        listeners.wake()
+        listeners.changed = False
+        self._flushed = [
+            probe
+            for probe in self._probes
+            if not listeners.rests(probe) and getattr(type(probe), "flush", None) is not nothing_waits
+        ]
 
     def _write(self, *, final: bool = False) -> None:
         if self.settings.save:
@@ -121,7 +154,8 @@ class Watch:
         self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
         if owner in self._probes:
             self._probes.remove(owner)
-            self._taps.drop(owner)
+            self._flushed = [probe for probe in self._flushed if probe is not owner]
+            self._taps.listeners.drop(owner)
             self._guarded_detach(owner)
         elif owner is self:
             self._on_step = None

@@ -1,153 +1,192 @@
-"""This file watches rectifiers: which of their units stay silent for every sample."""
+"""This file measures activations: what each innermost module gives, on the steps that the pace allows."""
 
-import itertools
-from collections.abc import Callable, Hashable
-from types import FrameType
+import math
+import weakref
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.leaves import LEAF_COST, MOST_IDLE, Leaves
 from torchmagic.probes.pacing import Pacer
-from torchmagic.probes.sites import is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
-from torchmagic.records.model import RectifierRecord
-from torchmagic.records.place import Place
+from torchmagic.records.activation import ActivationRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.glance import Scalar, facts_of, glance, pooled, readable, sample, tensors_in
 from torchmagic.tensors.reduce import fetch
 
-RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.Hardsigmoid, nn.Threshold)
-# A rectifier's output has a batch and units.
-MIN_DIMS = 2
-# A unit is called silent after this many batches and samples without one output above zero.
-SILENT_BATCHES, SILENT_SAMPLES = 5, 256
-# Modules after which dimension 1 holds the channels; elsewhere the last one holds the features.
-CHANNELS_FIRST = (
-    nn.modules.conv._ConvNd,
-    nn.modules.batchnorm._BatchNorm,
-    nn.GroupNorm,
-    nn.modules.instancenorm._InstanceNorm,
-)
+# Middle and half width of the range in which a saturating module still answers to its input: outside, the slope of
+# Sigmoid is below 2 %, that of Tanh and Softsign below 4 %.
+SLOPED: dict[type[nn.Module], tuple[float, float]] = {
+    nn.Sigmoid: (0.5, 0.48),
+    nn.Tanh: (0.0, 0.98),
+    nn.Softsign: (0.0, 0.98),
+    nn.Hardsigmoid: (0.5, 0.5),
+}
+# Statistics of one output, as ``glance`` gives them, and the number of values beyond the sloped range.
+SUM, LENGTH, LOW, HIGH, ZEROS, FINITE, FLAT = range(7)
 
 
-# What it costs to be told of a leaf, beside what is done with it (ns).
-LEAF_COST = 1_500
-# After so many looks at models without a rectifier, the next look is this many steps away.
-IDLE_LOOKS, BETWEEN_IDLE = 3, 64
+class _Leaf:
+    """An innermost module: its path, None where it is not measured, and where it is flat."""
 
-
-class _Units:
-    """When each unit of one module last gave something above zero, counted in samples seen."""
-
-    def __init__(self, path: str, batch: torch.Tensor, dim: int) -> None:
+    def __init__(self, module: nn.Module, path: str | None) -> None:
+        self.ref = weakref.ref(module)
         self.path = path
-        self.dim = dim
-        self.samples = 0
-        self.batches = 0
-        self.alive_at = torch.zeros(batch.shape[dim], dtype=torch.int64, device=batch.device)
+        self.sloped = _sloped(module)
 
-    def see(self, output: torch.Tensor) -> None:
-        others = [d for d in range(output.dim()) if d != self.dim]
-        alive = (output.amax(others) if others else output) > 0
-        self.samples += output.numel() // output.shape[self.dim]
-        self.batches += 1
-        self.alive_at = torch.where(alive, self.samples, self.alive_at)
 
-    def silent(self, batch_samples: int) -> torch.Tensor | None:
-        """Return the share of silent units as a zero-dim tensor; None while too little was seen."""
-        window = max(SILENT_SAMPLES, SILENT_BATCHES * batch_samples)
-        if self.batches < SILENT_BATCHES or self.samples < window:
-            return None
-        return (self.alive_at <= self.samples - window).float().mean()
+class _Output:
+    """The statistics of one output; of one that lies on a device, they do too."""
+
+    __slots__ = ("count", "path", "scalars")
+
+    def __init__(self, leaf: _Leaf, output: torch.Tensor) -> None:
+        values = sample(output.detach())
+        self.path, self.count = leaf.path or "", values.numel()
+        self.scalars: tuple[Scalar, ...] = glance(values)
+        if leaf.sloped is not None:
+            middle, half = leaf.sloped
+            flat = torch.count_nonzero((values - middle).abs_() >= half)
+            self.scalars += (flat.item() if flat.device.type == "cpu" else flat,)
 
 
 class Activations:
-    """Records ``dead_share`` per rectifier: the share of its units silent over the last batches that were looked at.
+    """Records what modules give, and at first sight of each an ``ActivationRecord``.
 
-    Only training forwards count, and only steps that the pace allows.
+    Per module: ``activation_mean``, ``activation_std``, ``activation_abs_max``, ``activation_zero_share``,
+    ``activation_nonfinite`` (number of values), and ``activation_saturation`` of modules that saturate (share of values
+    in the flat part). They are of all calls in a step, and of a large output's evenly spread sample. Only forwards of
+    training count: with gradients on, and in the mode of the forward before ``backward``.
     """
 
-    def __init__(self, cast: Cast, taps: Taps, pacer: Pacer) -> None:
-        self._cast, self._taps, self._pacer = cast, taps, pacer
+    def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
+        self._cast, self._taps, self._leaves, self._pacer = cast, taps, leaves, pacer
         self._recorder: Recorder | None = None
-        self._units: dict[Hashable, _Units] = {}
-        self._shares: dict[str, torch.Tensor] = {}
-        self._channels_first = False
-        self._took = self._leaves = self._looks = 0
+        self._known: dict[int, _Leaf] = {}
+        self._outputs: dict[bool, list[_Output]] = {True: [], False: []}
+        self._looking = False
+        self._training: bool | None = None
+        self._newest = True
+        self._took = self._seen = self._idle = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
         self._recorder = recorder
         taps.on("leaf", self._see)
-        taps.on("relu", self._see_function)
-        taps.sees_leaves = True
+        taps.on("backward_begin", self._choose)
+        self._look(wanted=True)
 
     def flush(self, step: int) -> None:
-        """Hand over the step's shares, and decide whether the next step is looked at."""
-        if self._shares and self._recorder is not None:
-            began = now()
-            names = tuple(self._shares)
-            self._recorder.append("dead_share", fetch(list(self._shares.values())), names)
-            self._took += now() - began
-        self._shares = {}
-        if self._taps.sees_leaves:
-            self._pacer.pay("activations", self._took + self._leaves * LEAF_COST)
-            self._looks += 1
-        self._took = self._leaves = 0
-        idle = self._looks > IDLE_LOOKS and not self._units and step % BETWEEN_IDLE
-        self._taps.sees_leaves = not idle and self._pacer.wants("activations")
+        """Hand over the step's statistics, and decide whether the next step is looked at."""
+        if self._looking or self._took:
+            self._close()
+        wanted = self._pacer.wants("activations")
+        if wanted is not self._looking:
+            self._look(wanted=wanted)
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._taps.sees_leaves = False
-        self._units = {}
-        self._shares = {}
+        self._look(wanted=False)
+        self._known = {}
+        self._outputs = {True: [], False: []}
+
+    def _look(self, *, wanted: bool) -> None:
+        self._looking = wanted
+        self._leaves.want(self, wanted=wanted)
+
+    def _choose(self, tensors: Any, frame: Any) -> None:
+        if self._looking:
+            self._training = self._newest
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
-        self._leaves += 1
-        if isinstance(module, CHANNELS_FIRST):
-            self._channels_first = True
-        elif isinstance(module, nn.Linear):
-            self._channels_first = False
-        if isinstance(module, RECTIFIERS):
-            self._watch(id(module), output, lambda: (self._cast.path_of(module) or type(module).__name__, None))
-
-    def _see_function(self, output: Any, frame: FrameType) -> None:
-        if is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
-            owner = self._taps.stack[-1] if self._taps.stack else None
-            key = (frame.f_code, frame.f_lasti, id(owner))
-            self._watch(key, output, lambda: self._place(frame, owner))
-
-    def _place(self, frame: FrameType, owner: nn.Module | None) -> tuple[str, Place | None]:
-        """Return a name for a call of the function: the module in whose forward it stands, and which call it is."""
-        path = (self._cast.path_of(owner) if owner is not None else None) or frame.f_code.co_name
-        taken = {units.path for units in self._units.values()}
-        number = next(i for i in itertools.count(1) if f"{path}.relu({i})" not in taken)
-        return f"{path}.relu({number})", place_of(site_of(frame))
-
-    def _watch(self, key: Hashable, output: Any, name: Callable[[], tuple[str, Place | None]]) -> None:
-        if not self._taps.grad_enabled or not isinstance(output, torch.Tensor) or output.dim() < MIN_DIMS:
+        if not self._looking:
             return
-        if not output.is_floating_point() or not output.numel():
+        self._seen += 1
+        if not self._taps.grad_enabled:
+            self._idle += 1
+            if self._idle > MOST_IDLE:
+                self._look(wanted=False)
             return
         began = now()
-        units = self._units.get(key)
-        if units is None:
-            path, place = name()
-            units = self._units[key] = _Units(path, output, self._unit_dim(output))
-            if self._recorder is not None:
-                self._recorder.add(RectifierRecord(module=path, place=place))
-        elif units.dim >= output.dim() or units.alive_at.shape[0] != output.shape[units.dim]:
-            units = self._units[key] = _Units(units.path, output, self._unit_dim(output))
-        units.see(output.detach())
-        share = units.silent(output.numel() // output.shape[units.dim])
-        if share is not None:
-            self._shares[units.path] = share
+        leaf = self._known.get(id(module))
+        if leaf is None or leaf.ref() is not module:
+            leaf = self._known[id(module)] = self._meet(module, args, output)
+        found = tensors_in(output) if leaf.path is not None else ()
+        if found and readable(found[0]):
+            self._newest = self._taps.stack[0].training if self._taps.stack else module.training
+            self._outputs[self._newest].append(_Output(leaf, found[0]))
         self._took += now() - began
 
-    def _unit_dim(self, output: torch.Tensor) -> int:
-        if output.dim() >= 4:  # noqa: PLR2004 - images and volumes
-            return 1
-        return 1 if self._channels_first and output.dim() == 3 else output.dim() - 1  # noqa: PLR2004 - (N, C, L)
+    def _meet(self, module: nn.Module, args: Any, output: Any) -> _Leaf:
+        path = self._cast.path_of(module) or self._path_outside(module, output)
+        if path is not None and self._recorder is not None:
+            self._recorder.add(
+                ActivationRecord(
+                    module=path,
+                    class_name=type(module).__name__,
+                    inputs=facts_of(tensors_in(args)),
+                    outputs=facts_of(tensors_in(output)),
+                )
+            )
+        return _Leaf(module, path)
+
+    def _path_outside(self, module: nn.Module, output: Any) -> str | None:
+        """Return a name for a module that belongs to no model; None for a criterion and in a model not watched."""
+        root, outputs = self._taps.stack[0] if self._taps.stack else module, tensors_in(output)
+        loose = next(root.parameters(), None) is None
+        watched = loose or self._cast.model_of(root) is not None
+        return type(module).__name__ if watched and outputs and outputs[0].dim() else None
+
+    def _close(self) -> None:
+        began = now()
+        outputs = self._outputs[self._newest if self._training is None else self._training]
+        if outputs and self._recorder is not None:
+            self._hand_over(outputs, self._recorder)
+        self._outputs = {True: [], False: []}
+        self._training = None
+        self._pacer.pay("activations", self._took + now() - began + self._seen * LEAF_COST)
+        self._took = self._seen = self._idle = 0
+
+    def _hand_over(self, outputs: list[_Output], recorder: Recorder) -> None:
+        waiting = [scalar for output in outputs for scalar in output.scalars if isinstance(scalar, torch.Tensor)]
+        fetched = iter(fetch(waiting) if waiting else ())
+        calls: dict[str, list[tuple[int, list[float]]]] = {}
+        for output in outputs:
+            calls.setdefault(output.path, []).append(
+                (output.count, [_number(each, fetched) for each in output.scalars])
+            )
+        paths = tuple(calls)
+        rows = [_together(calls[path]) for path in paths]
+        for i, name in enumerate(("mean", "std", "abs_max", "zero_share", "nonfinite")):
+            recorder.append(f"activation_{name}", [row[i] for row in rows], paths)
+        flat = {path: row[5] for path, row in zip(paths, rows, strict=True) if len(row) > 5}  # noqa: PLR2004 - after the five
+        if flat:
+            recorder.append("activation_saturation", tuple(flat.values()), tuple(flat))
+
+
+def _number(scalar: Scalar, fetched: Iterator[float]) -> float:
+    return next(fetched) if isinstance(scalar, torch.Tensor) else scalar
+
+
+def _together(calls: Sequence[tuple[int, list[float]]]) -> list[float]:
+    """Return the statistics of all calls of a module in a step: five, and the saturation of one that saturates."""
+    counts = [count for count, _ in calls]
+    columns = list(zip(*(scalars for _, scalars in calls), strict=True))
+    mean, deviation = pooled(counts, columns[SUM], columns[LENGTH])
+    ends = (*columns[LOW], *columns[HIGH])
+    peak = math.nan if any(map(math.isnan, ends)) else max(map(abs, ends))
+    row = [mean, deviation, peak, sum(columns[ZEROS]) / sum(counts), sum(counts) - sum(columns[FINITE])]
+    return [*row, sum(columns[FLAT]) / sum(counts)] if len(columns) > FLAT else row
+
+
+def _sloped(module: nn.Module) -> tuple[float, float] | None:
+    """Return middle and half width of the range in which a module is not flat; None for one that does not saturate."""
+    if isinstance(module, nn.ReLU6):
+        return 0.0, 6.0  # below zero it is a rectifier, and its zeros tell
+    if isinstance(module, nn.Hardtanh):
+        return (module.min_val + module.max_val) / 2, (module.max_val - module.min_val) / 2
+    return next((sloped for kind, sloped in SLOPED.items() if isinstance(module, kind)), None)

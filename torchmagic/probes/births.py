@@ -1,171 +1,236 @@
-"""This file is the births: where a non-finite value came from, found from what a step left in memory."""
+"""This file is the births: where a non-finite value came from, found by running a sick step again from what it left."""
 
-import inspect
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
-from torchmagic.probes.replay import is_finite, is_mask, replay
-from torchmagic.probes.sites import Site, is_users, place_of, words_before
+from torchmagic.probes.operands import bad_rows, operands, where_bad
+from torchmagic.probes.origin_causes import cause_of
+from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
+from torchmagic.probes.origin_slice import Slice, cut
+from torchmagic.probes.origin_trace import Event, storage_of
+from torchmagic.probes.replay import Outcome, Replay
+from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
+from torchmagic.records.place import Place
+from torchmagic.tensors.finite import is_finite
 
-if TYPE_CHECKING:
-    import weakref
-
-# Lines above a backward in which the tensors that its loss is made from are named.
-MOST_LINES = 15
-# Columns named in a record.
-MOST_COLUMNS = 6
-
-
-class Call(NamedTuple):
-    """A call of a model: what it was given, and the line."""
-
-    module: nn.Module
-    model: Model
-    args: Any
-    kwargs: Any
-    site: Site | None
-
-
-class Loss(NamedTuple):
-    """A call of a loss function; its tensors are not kept alive."""
-
-    name: str
-    site: Site | None
-    given: "weakref.ref[torch.Tensor]"
-    target: "weakref.ref[torch.Tensor] | None"
-    output: "weakref.ref[torch.Tensor]"
+# Passes, and calls of models, that are run again: each takes about as long as it took the first time, traced.
+MOST_REPLAYS = 8
 
 
 class Births:
-    """Searches a step's calls, losses, tensors and graph for the origin, in the order in which values flow."""
+    """Searches a sick step for the origin: its parameters first, then its statements, then its models, then its graph.
 
-    def __init__(self, cast: Cast, taps: Taps) -> None:
-        self._cast, self._taps = cast, taps
-        self.calls: list[Call] = []
-        self.losses: list[Loss] = []
+    Args:
+        cast: Models and optimizers that take part.
+        taps: Through which a replay sees.
+        memory: What the step was given.
+        explosions: How weights and gradients grew.
+    """
+
+    def __init__(self, cast: Cast, taps: Taps, memory: StepMemory, explosions: Explosions) -> None:
+        self._cast, self._taps, self._memory, self._explosions = cast, taps, memory, explosions
         self.step = 0
         self.site: Site | None = None
-
-    def clear(self) -> None:
-        """Let go of the step's tensors."""
-        self.calls.clear()
-        self.losses.clear()
-
-    def in_input(self, call: Call, *, masks: bool = False) -> NonfiniteRecord | None:
-        """Return what is not finite in the batch given to a model; a mask of minus infinities only when asked."""
-        for value in tree_leaves((call.args, call.kwargs)):
-            if not isinstance(value, torch.Tensor) or value.grad_fn is not None or is_finite(value):
-                continue
-            if masks or not is_mask(value):
-                return self._record(Birth.INPUT, value, model=call.model.name, site=call.site, where=_where(value))
-        return None
+        self.stepped: Instruction | None = None
 
     def in_forward(self, loss: torch.Tensor, frame: FrameType | None) -> NonfiniteRecord:
-        """Return where a non-finite loss began: input, parameter, inside a model, or between model and loss."""
-        for call in self.calls:
-            record = self.in_input(call) or self._bad_parameter(call) or self._bad_operator(call)
-            if record is not None:
-                return record
-        for each in self.losses:
+        """Return where a non-finite loss began."""
+        record = self._bad_parameter()
+        if record is not None:
+            return record
+        memory = self._memory
+        for backward in reversed(memory.backwards[-MOST_REPLAYS:]):
+            outcome = self._again(backward, frame, None)
+            if outcome is not None and outcome.event is not None:
+                return self._told(outcome, outcome.event)
+        for call in memory.calls[:MOST_REPLAYS]:
+            outcome = self._model_again(call, None)
+            if outcome is not None and outcome.event is not None:
+                return self._told(outcome, outcome.event, call=call)
+        for each in memory.losses:
             record = self._bad_loss(each)
             if record is not None:
                 return record
-        record = self._bad_local(frame) or next(filter(None, (self.in_input(c, masks=True) for c in self.calls)), None)
-        if record is not None:
-            return record
-        op, site, operands = forward_suspect(loss, self.site, self._cast.names)
-        return self._record(Birth.FORWARD, loss, op=op, site=site or self.site, operands=operands)
+        op, site, words = forward_suspect(loss, self.site, self._cast.names)
+        return self._record(Birth.FORWARD, loss, place=place_of(site or self.site), op=op, operands=words)
 
-    def _bad_local(self, frame: FrameType | None) -> NonfiniteRecord | None:
-        """Return a tensor of data, such as a target, that stands beside the backward call and is not finite."""
-        while frame is not None and not is_users(frame):
+    def in_backward(
+        self, bad: list[tuple[str, torch.Tensor]], loss: torch.Tensor | None, frame: FrameType | None
+    ) -> NonfiniteRecord:
+        """Return where the gradient of a finite loss broke: operator, line, and the parameter nearest to the loss."""
+        wanted = self._learning(bad)
+        for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
+            outcome = self._again(backward, frame, wanted)
+            if outcome is not None and outcome.event is not None:
+                return self._told(outcome, outcome.event, bad=bad)
+        for call in reversed(self._memory.calls[-MOST_REPLAYS:]):
+            outcome = self._model_again(call, wanted)
+            if outcome is not None and outcome.event is not None:
+                return self._told(outcome, outcome.event, call=call, bad=bad)
+        op, site = gradient_suspect(loss, self.site, self._cast.names)
+        return self._gradient(bad, op=op, place=place_of(site or self.site))
+
+    def is_scalers(self, frame: FrameType | None) -> bool:
+        """Whether the gradients of the last backward are finite as long as no scaler multiplies them."""
+        wanted = self._learning([])
+        for backward in self._memory.backwards[-1:]:
+            outcome = self._again(backward, frame, wanted)
+            return outcome is None or outcome.event is None
+        return True
+
+    def _again(self, backward: Backward, frame: FrameType | None, wanted: list[torch.Tensor] | None) -> Outcome | None:
+        """Run the statements of a backward again; None where they cannot be."""
+        while frame is not None and frame.f_code is not backward.code:
             frame = frame.f_back
-        if frame is None or frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            return None  # a function's own names are not read: that would keep them alive
-        names = words_before(frame.f_code.co_filename, frame.f_lineno, MOST_LINES)
-        for name in names:
-            value = frame.f_globals.get(name)
-            if not isinstance(value, torch.Tensor) or value.grad_fn is not None or value.requires_grad:
-                continue
-            if value.dim() and not is_finite(value):
-                return self._record(Birth.INPUT, value, site=self.site, where=f"`{name}`: {_where(value)}")
-        return None
-
-    def _bad_parameter(self, call: Call) -> NonfiniteRecord | None:
-        for name, ref in call.model.parameters.items():
-            value = ref()
-            if value is not None and not is_finite(value):
-                module = name.rpartition(".")[0]
-                return self._record(
-                    Birth.PARAMETER, value, model=call.model.name, module=module, parameter=name, site=call.site
-                )
-        return None
-
-    def _bad_operator(self, call: Call) -> NonfiniteRecord | None:
-        given = [value for value in tree_leaves((call.args, call.kwargs)) if isinstance(value, torch.Tensor)]
-        if not all(is_finite(value) or is_mask(value) for value in given):
-            return None  # what was computed before this model is to blame
+        if frame is None:
+            return None
+        calls = self._memory.of(backward)
+        models = [module for model in self._cast.models if (module := model.ref()) is not None]
+        replay = Replay(calls, self._taps, models)
+        piece = None
         try:
-            origin, bad = replay(call.module, call.args, call.kwargs, self._taps)
-        except Exception:  # noqa: BLE001 - a forward that cannot run twice tells nothing; the search goes on without it
+            piece = cut(frame, backward.lasti, calls, replay.serve)
+            if piece is None:
+                return None
+            outcome = replay.run(piece.run, None if wanted is None else _with_leaves(wanted, piece))
+            self._name_outside(outcome, replay, piece.names)
+        except Exception:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
             return None
-        if not bad:
+        finally:
+            if piece is not None:
+                piece.names.clear()  # functions made in the slice hold on to it, and it to them
+        return outcome
+
+    def _model_again(self, call: Call, wanted: list[torch.Tensor] | None) -> Outcome | None:
+        """Run a model again by itself, with a gradient of ones where its backward is asked for."""
+        replay = Replay([call], self._taps, ())
+        serve = replay.serve([call])
+
+        def deed() -> tuple[Any, Any]:
+            outputs = [each for each in tree_leaves(serve()) if isinstance(each, torch.Tensor)]
+            floats = [each for each in outputs if each.is_floating_point()]
+            return floats, [torch.ones_like(each) for each in floats if each.requires_grad]
+
+        try:
+            outcome = replay.run(deed, wanted)
+        except Exception:  # noqa: BLE001 - a forward that cannot run twice tells nothing
             return None
-        path = self._cast.path_of(origin.module) if origin is not None and origin.module is not None else None
-        facts: dict[str, Any] = {"step": self.step, "model": call.model.name, "module": path or call.model.name}
-        if origin is None:
-            return NonfiniteRecord(birth=Birth.FORWARD, place=place_of(call.site), **facts)
-        return NonfiniteRecord(
-            birth=Birth.FORWARD,
-            op=origin.op,
-            place=place_of(origin.site),
-            num_nan=origin.num_nan,
-            num_inf=origin.num_inf,
-            num_elements=origin.num_elements,
-            operands=origin.operands,
-            **facts,
+        self._name_outside(outcome, replay, {})
+        return outcome
+
+    def _name_outside(self, outcome: Outcome, replay: Replay, names: dict[str, Any]) -> None:
+        """Put the user's tensor in the place of a copy of it, and find its name."""
+        event = outcome.event
+        if event is None or not event.outside:
+            return
+        event.output = replay.copies.get(storage_of(event.output), event.output)
+        place = storage_of(event.output)
+        same = (n for n, v in names.items() if isinstance(v, torch.Tensor) and storage_of(v) == place)
+        event.node = next((name for name in same if not name.startswith("_")), "")
+
+    def _told(
+        self,
+        outcome: Outcome,
+        event: Event,
+        *,
+        call: Call | None = None,
+        bad: list[tuple[str, torch.Tensor]] | None = None,
+    ) -> NonfiniteRecord:
+        if event.outside:
+            return self._outside(event)
+        module = outcome.trace.module_of(event)
+        path = self._cast.path_of(module) if module is not None else None
+        site = call.line() if call is not None else self.site
+        facts: dict[str, Any] = {
+            "place": event.place or place_of(site),
+            "module": path,
+            "operands": operands(event.call),
+            "cause": cause_of(event, outcome.trace, outcome.loss),
+            "proven": True,
+        }
+        if outcome.backward:
+            return self._gradient(bad or [], op=event.op if event.own else event.node, **facts)
+        began = (
+            self._explosions.began() if facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER) else None
         )
+        if began is not None and self._explosions.large(self._parameters()):
+            facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
+        model = path.partition(".")[0] if path else None
+        return self._record(Birth.FORWARD, event.output, op=event.op, model=model, **facts)
+
+    def _outside(self, event: Event) -> NonfiniteRecord:
+        """Return the record of a tensor that came with non-finite values into the step."""
+        value, argument = event.output, event.argument[0]
+        for call in self._memory.calls:
+            if any(each is value for each in tree_leaves((call.given, call.args, call.kwargs))):
+                return self._input(value, where_bad(value), place_of(call.line()), model=call.model.name)
+        words = f"`{event.node}`: " if event.node else ""
+        role = "the loss's target: " if argument == "target" else ""
+        place = event.place or (self.site and place_of(self.site))
+        return self._input(value, f"{role}{words}{where_bad(value)}", place)
+
+    def _input(self, value: torch.Tensor, where: str, place: Place | None, **facts: Any) -> NonfiniteRecord:
+        rows = bad_rows(value)
+        return self._record(
+            Birth.INPUT, value, place=place, where=where, rows=rows, cause=Cause.BAD_DATA, proven=True, **facts
+        )
+
+    def _bad_parameter(self) -> NonfiniteRecord | None:
+        """Return the first parameter that was not finite before the forward, and what made it so."""
+        for call in self._memory.calls:
+            for name, ref in call.model.parameters.items():
+                value = ref()
+                if value is None or is_finite(value):
+                    continue
+                facts: dict[str, Any] = {"model": call.model.name, "module": name.rpartition(".")[0], "parameter": name}
+                if not self.step:
+                    return self._record(Birth.PARAMETER, value, place=place_of(call.line()), proven=True, **facts)
+                facts |= self._explosions.update(name, self._cast, self._taps)
+                facts["place"] = facts.get("place") or place_of(self.stepped and self.stepped.site())
+                return self._record(Birth.UPDATE, value, **facts)
+        return None
 
     def _bad_loss(self, each: Loss) -> NonfiniteRecord | None:
         output, given = each.output(), each.given()
         target = each.target() if each.target is not None else None
         if output is None or is_finite(output) or (given is not None and not is_finite(given)):
             return None
+        place = place_of(each.line())
         if target is not None and not is_finite(target):
-            return self._record(Birth.INPUT, target, site=each.site, where="the loss's target: " + _where(target))
-        return self._record(Birth.FORWARD, output, op=each.name, site=each.site)
+            return self._input(target, "the loss's target: " + where_bad(target), place)
+        return self._record(Birth.FORWARD, output, place=place, op=each.name)
 
-    def in_backward(self, bad: list[tuple[str, torch.Tensor]], loss: torch.Tensor | None) -> NonfiniteRecord:
-        """Return the parameter nearest to the loss whose gradient is not finite, and the likeliest operator."""
-        name, gradient = bad[-1]
-        op, site = gradient_suspect(loss, self.site, self._cast.names)
+    def _gradient(self, bad: list[tuple[str, torch.Tensor]], **facts: Any) -> NonfiniteRecord:
+        name, gradient = bad[-1] if bad else (None, torch.empty(0))
         model = next((model.name for model in self._cast.models if name in model.parameters), None)
-        return self._record(
-            Birth.GRADIENT,
-            gradient,
-            model=model,
-            module=name.rpartition(".")[0] or None,
-            parameter=name,
-            op=op,
-            site=site or self.site,
-            num_parameters=len(bad),
-        )
+        facts["module"] = facts.get("module") or (name.rpartition(".")[0] if name else None) or None
+        return self._record(Birth.GRADIENT, gradient, model=model, parameter=name, num_parameters=len(bad), **facts)
 
-    def _record(self, birth: Birth, value: torch.Tensor, *, site: Site | None, **facts: Any) -> NonfiniteRecord:
+    def _learning(self, bad: list[tuple[str, torch.Tensor]]) -> list[torch.Tensor]:
+        """Return the tensors whose gradients are asked for: those that optimizers step, and those of called models."""
+        steps = [ref() for entry in self._cast.optimizers for ref in entry.refs]
+        found = {each: None for each in (*steps, *self._parameters()) if each is not None and each.requires_grad}
+        return list(found)
+
+    def _parameters(self) -> list[nn.Parameter]:
+        refs = [ref for call in self._memory.calls for ref in call.model.parameters.values()]
+        return [value for ref in refs if (value := ref()) is not None]
+
+    def _record(self, birth: Birth, value: torch.Tensor, **facts: Any) -> NonfiniteRecord:
         dense = value.detach()
         dense = dense.coalesce().values() if dense.layout is torch.sparse_coo else dense
         return NonfiniteRecord(
             birth=birth,
             step=self.step,
-            place=place_of(site),
             num_nan=int(torch.isnan(dense).sum()),
             num_inf=int(torch.isinf(dense).sum()),
             num_elements=dense.numel(),
@@ -173,12 +238,11 @@ class Births:
         )
 
 
-def _where(value: torch.Tensor) -> str:
-    """Say which columns of a table, or which sample of a batch, hold the values."""
-    bad = ~torch.isfinite(value.detach())
-    if value.dim() == 2:  # noqa: PLR2004 - a table
-        columns = bad.any(0).nonzero().flatten().tolist()
-        more = f" and {len(columns) - MOST_COLUMNS} more" if len(columns) > MOST_COLUMNS else ""
-        return f"columns {', '.join(map(str, columns[:MOST_COLUMNS]))}{more} of {value.shape[1]}"
-    first = bad.nonzero()[0].tolist()
-    return f"first at index {tuple(first)} of shape {tuple(value.shape)}"
+def _with_leaves(wanted: list[torch.Tensor], piece: Slice) -> list[torch.Tensor]:
+    """Return the tensors that learn, with those that only the user's own names hold."""
+    words = set(piece.code.co_names)
+    values = [
+        value for name, value in piece.names.items() if name in words and isinstance(value, (torch.Tensor, list, dict))
+    ]
+    leaves = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.is_leaf]
+    return list({each: None for each in (*wanted, *leaves) if each.requires_grad})

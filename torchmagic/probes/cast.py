@@ -12,8 +12,14 @@ from torchmagic.probes.names import Names
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
+from torchmagic.records.note import NoteRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import packs_well
+
+COMPILED = (
+    "{} is compiled: losses, gradients, weights and steps are seen; layers inside it, and the operator that makes a "
+    "non-finite value there, are not."
+)
 
 
 class Model:
@@ -32,6 +38,7 @@ class Model:
         module = self.ref()
         if module is None:
             return []
+        module = getattr(module, "_orig_mod", module)  # what torch.compile wraps is known by its own names
         self.paths = {id(part): _join(self.name, path) for path, part in module.named_modules()}
         self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
         new = []
@@ -74,10 +81,11 @@ class Cast:
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
         self._by_optimizer: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models and optimizers."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
         taps.on("root_begin", self._meet)
         taps.on("step_begin", self._meet_optimizer)
 
@@ -129,13 +137,26 @@ class Cast:
         model = Model(root, _unused(name, names))
         self.models = [each for each in self.models if each.ref() is not root]
         self.models.append(model)
+        self._wake()
         self._record_model(model, root)
         self._record_parameters(model, model.read())
+        for entry in self.optimizers:  # one that steps by a closure is met before the model that it trains
+            optimizer = entry.ref()
+            if optimizer is not None:
+                self._read_optimizer(entry, optimizer)
         return model
+
+    def _wake(self) -> None:
+        """Have every probe look again: who rests has not seen what is new."""
+        if self._taps is not None:
+            self._taps.listeners.wake(everybody=True)
 
     def _record_model(self, model: Model, module: nn.Module) -> None:
         if self._recorder is None:
             return
+        compiled = hasattr(module, "_orig_mod") or module._compiled_call_impl is not None
+        if compiled:
+            self._recorder.add(NoteRecord(text=COMPILED.format(model.name)))
         parameters = list(module.parameters())
         tensors = [*parameters, *module.buffers()]
         self._recorder.add(
@@ -145,7 +166,7 @@ class Cast:
                 num_parameters=sum(p.numel() for p in parameters if not _lazy(p)),
                 num_trainable=sum(p.numel() for p in parameters if p.requires_grad and not _lazy(p)),
                 num_bytes=sum(t.numel() * t.element_size() for t in tensors if not _lazy(t)),
-                compiled=hasattr(module, "_orig_mod"),
+                compiled=compiled,
             )
         )
 
@@ -174,6 +195,7 @@ class Cast:
             entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
             self._by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
+            self._wake()
             self._read_optimizer(entry, optimizer)
             self._record_optimizer(entry, optimizer, site)
         elif entry.seen != self._extent(optimizer):
@@ -189,7 +211,10 @@ class Cast:
 
     def _extent(self, optimizer: torch.optim.Optimizer) -> tuple[int, int]:
         """What decides an optimizer's names: how many parameters it has, and how many models are known."""
-        return sum(len(group["params"]) for group in optimizer.param_groups), len(self.models)
+        count = 0
+        for group in optimizer.param_groups:
+            count += len(group["params"])
+        return count, len(self.models)
 
     def _record_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer, site: Any) -> None:
         if self._recorder is not None:

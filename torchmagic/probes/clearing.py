@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import UnclearedGradientsRecord
@@ -14,26 +15,30 @@ from torchmagic.tensors.reduce import norms
 
 # Enough records to convince a rule; later ones would say the same.
 MOST_RECORDS = 12
-# Once gradients that are kept as tensors were zero this often, the user resets in place: look now and then.
-CLEAN_LOOKS, LATER = 8, 16
-
-
+# Once gradients were zero, or None, this often, steps go by between two looks; one that is not clean brings back all.
+CLEAN_LOOKS, NONE_LOOKS, BETWEEN_STEPS = 8, 16, 7
 # Where none of so many parameters holds a gradient, all were reset to None: the usual case, which must cost nothing.
 FEW = 8
+NOBODY: frozenset[int] = frozenset()
 
 
 class _Between:
     """What happened to an optimizer's gradients since its last step."""
 
     def __init__(self) -> None:
-        self.dirty: set[int] | None = None  # parameters never seen reset; None before the first backward
+        # Parameters never seen reset; None before the first backward that counts.
+        self.dirty: set[int] | frozenset[int] | None = NOBODY
         self.versions: dict[int, tuple[int, int]] = {}
         self.site: Site | None = None
-        self.clean_looks = 0
+        self.clean_looks = self.none_looks = 0
         self.records = 0
         self.streak = 0
-        self.stepping = False
-        self.stepped = False
+        self.stepping = self.looked = False
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the user has been seen to reset gradients often enough."""
+        return self.none_looks > NONE_LOOKS or self.clean_looks > CLEAN_LOOKS
 
 
 class Clearing:
@@ -43,20 +48,21 @@ class Clearing:
     then received more.
     """
 
+    flush = nothing_waits
+
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._recorder: Recorder | None = None
         self._states: dict[int, _Between] = {}
+        self._inside: _Between | None = None
+        self._taps: Taps | None = None
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for backward passes and steps."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
-
-    def flush(self, step: int) -> None:
-        """Nothing waits."""
 
     def detach(self) -> None:
         """Let go of everything."""
@@ -65,25 +71,27 @@ class Clearing:
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         for entry in self._cast.optimizers:
             state = self._states.get(id(entry))
-            if state is None or not state.stepped or state.dirty == set():
+            if state is None or (state.dirty is not None and not state.dirty):
                 continue
-            if state.stepping or state.records >= MOST_RECORDS:  # a closure resets within the step
-                state.dirty = set()
+            if state.stepping:  # a closure resets within the step
+                state.dirty = NOBODY
                 continue
-            state.site = site_of(frame)
             dirty = self._held(entry.refs, state)
             state.dirty = dirty if state.dirty is None else state.dirty & dirty
+            if state.dirty:
+                state.site = site_of(frame)
 
     def _held(self, refs: list[Any], state: _Between) -> set[int]:
         """Return the indices of parameters that hold a gradient which is not zero."""
+        state.looked = True
         few = refs[:: len(refs) // FEW or 1]
-        if all(getattr(ref(), "grad", None) is None for ref in few):
+        if all(tensor is None or tensor.grad is None for tensor in [ref() for ref in few]):
+            state.none_looks += 1
             return set()
+        state.none_looks = 0
         held = {i: tensor.grad for i, tensor in ((i, ref()) for i, ref in enumerate(refs)) if tensor is not None}
         held = {i: gradient for i, gradient in held.items() if gradient is not None}
         if not held:
-            return set()
-        if state.clean_looks > CLEAN_LOOKS and self._recorder is not None and self._recorder.step % LATER:
             return set()
         state.versions = {i: (id(gradient), gradient._version) for i, gradient in held.items()}
         lengths = norms([gradient.detach() for gradient in held.values()])
@@ -93,8 +101,12 @@ class Clearing:
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
-        state = self._states.setdefault(id(entry), _Between())
-        if state.stepped and state.dirty and self._recorder is not None:
+        state = self._states.get(id(entry))
+        if state is None:
+            state = self._states[id(entry)] = _Between()
+        self._inside = state
+        state.stepping = True
+        if state.dirty and self._recorder is not None:
             grown = [i for i in state.dirty if self._received(entry.refs[i](), state.versions.get(i))]
             state.streak = state.streak + 1 if grown else 0
             if grown:
@@ -109,14 +121,25 @@ class Clearing:
                         backward=place_of(state.site),
                     )
                 )
-        elif state.stepped:
+        else:
             state.streak = 0
-        state.stepping = True
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
-        state = self._states[id(self._cast.optimizer(optimizer))]
-        state.stepping, state.stepped = False, True
-        state.dirty, state.versions = None, {}
+        state, self._inside = self._inside, None
+        if state is None:
+            return
+        state.stepping = False
+        state.versions = {}
+        state.dirty = None if state.records < MOST_RECORDS else NOBODY
+        if state.looked and all(each.is_calm and each.looked for each in self._states.values()):
+            self._rest()
+
+    def _rest(self) -> None:
+        """Let some steps go by; the one after them is looked at."""
+        for state in self._states.values():
+            state.looked, state.dirty = False, NOBODY
+        if self._taps is not None and self._recorder is not None:
+            self._taps.rest(self, until=self._recorder.step + BETWEEN_STEPS)
 
     @staticmethod
     def _received(tensor: torch.Tensor | None, before: tuple[int, int] | None) -> bool:

@@ -19,8 +19,8 @@ ELEMENTWISE = frozenset({
 })  # fmt: skip
 # Rows that are looked at in a batch: enough to be sure, few enough to cost nothing.
 MOST_ROWS, MOST_PIXELS = 64, 16
-# The first calls at a line are all looked at, later ones now and then.
-FIRST_CALLS, LATER = 16, 64
+# The first steps are all looked at, later ones now and then.
+FIRST_STEPS, BETWEEN_LOOKS = 16, 16
 # Rows of probabilities sum to 1 up to rounding; one of 8 bits (bfloat16) adds up to more than one of 24.
 TOLERANCE, HALF_TOLERANCE = 1e-3, 2e-2
 # Enough records to convince a rule.
@@ -37,7 +37,8 @@ class Criteria:
         self._producers = Producers(cast)
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
-        self._calls: dict[tuple[str, Site | None], int] = {}
+        self._known: set[tuple[str, Site | None]] = set()
+        self._watches_subtractions = False
         self._records: dict[Site | None, int] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -51,15 +52,17 @@ class Criteria:
     def flush(self, step: int) -> None:
         """Forget the producers of the step's tensors."""
         self._producers.clear()
-        if step == FIRST_CALLS and self._taps is not None:
-            self._taps.sees_modules = False
+        if step >= FIRST_STEPS and self._taps is not None:
+            self._producers.listen(seen=False)
+            if not self._watches_subtractions:
+                self._taps.rest(self, until=step - step % BETWEEN_LOOKS + BETWEEN_LOOKS)
 
     def detach(self) -> None:
         """Let go of everything."""
         self._producers.clear()
+        self._producers.listen(seen=False)
         if self._taps is not None:
-            self._taps.see_subtractions(seen=False)
-            self._taps.sees_modules = False
+            self._taps.see("subtraction", seen=False)
 
     def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
@@ -67,11 +70,9 @@ class Criteria:
         if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         site = site_of(frame)
-        calls = self._calls[name, site] = self._calls.get((name, site), 0) + 1
-        if calls == 1:
+        if (name, site) not in self._known:
+            self._known.add((name, site))
             self._add(_loss_record(name, given, target, kwargs, site))
-        if calls > FIRST_CALLS and calls % LATER:
-            return
         if name in ELEMENTWISE and given.shape != target.shape:
             self._compare_shapes(name, given, target, site)
         if name == "cross_entropy" and given.requires_grad:
@@ -130,10 +131,8 @@ class Criteria:
         """Look for a stretched subtraction above the loss, and, when there is one, watch the next step's."""
         if self._taps is None or not isinstance(tensors, torch.Tensor):
             return
-        site = site_of(frame)
-        calls = self._calls["backward", site] = self._calls.get(("backward", site), 0) + 1
-        if calls <= FIRST_CALLS or calls % LATER == 0:
-            self._taps.see_subtractions(seen=_has_stretched_subtraction(tensors))
+        self._watches_subtractions = _has_stretched_subtraction(tensors)
+        self._taps.see("subtraction", seen=self._watches_subtractions)
 
     def _subtracted(self, left: Any, right: Any, output: torch.Tensor, frame: FrameType) -> None:
         if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor) or self._cast.current is None:

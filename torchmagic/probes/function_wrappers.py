@@ -13,25 +13,27 @@ from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, name
 def wrap_loss(taps: Switchboard, original: Any) -> Any:
     """Wrap a loss of ``torch.nn.functional``."""
     name = original.__name__
-    relays: dict[tuple[CodeType, int], Any] = {}
+    relays: dict[tuple[int, int], tuple[CodeType, Any]] = {}
 
     def loss(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(*args, **kwargs)
         frame = frame_at(1)
-        site = (frame.f_code, frame.f_lineno)
-        relay = relays.get(site)
-        if relay is None:
-            relay = relays[site] = _relay(frame)
+        code = frame.f_code
+        site = (id(code), frame.f_lineno)  # a code object would hash all its instructions; it is kept beside the relay
+        known = relays.get(site)
+        if known is None:
+            known = relays[site] = code, relay_at(frame)
         try:
             if has_torch_function((*args, *kwargs.values())):
                 output = _unwrapped(name, original, args, kwargs)
             else:
-                output = relay(original, args, kwargs)
+                output = known[1](original, args, kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
-        taps.emit("loss", name, args, kwargs, output, frame)
+        if taps.heard["loss"]:
+            taps.emit("loss", name, args, kwargs, output, frame)
         return output
 
     return named_like(loss, original)
@@ -54,7 +56,7 @@ def wrap_relu(taps: Switchboard, original: Any) -> Any:
 
     def relu(*args: Any, **kwargs: Any) -> Any:
         output = original(*args, **kwargs)
-        if taps.sees_leaves and not (taps.quiet or is_compiling()):
+        if taps.leaves and not (taps.quiet or is_compiling()):
             taps.emit("relu", output, frame_at(1))
         return output
 
@@ -75,7 +77,7 @@ def _call(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-def _relay(frame: FrameType) -> Any:
+def relay_at(frame: FrameType) -> Any:
     """Return a function that calls from the caller's line: a warning then names, and counts at, that line."""
     code = _call.__code__.replace(
         co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY

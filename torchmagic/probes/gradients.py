@@ -1,93 +1,143 @@
-"""This file measures gradients: norms at every step, the rest when the pace allows."""
+"""This file measures gradients: the total norm at every step, the rest when the pace allows or the norm stands out."""
 
 import math
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
 import torch
 
-from torchmagic.probes.cast import Cast
+from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.wrappers import now
+from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.reduce import fetch, moments, norms, quick_total, total_norm
+from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.reduce import fetch, packs_well, quick_total, total_norm
+
+
+class _State:
+    """What is known of one optimizer's gradients."""
+
+    def __init__(self) -> None:
+        self.outliers = Outliers()
+        self.has_closure = False  # the gradients that count are made within the step
 
 
 class Gradients:
     """Records gradients as the optimizer is about to use them.
 
     Every step: ``grad_norm`` in total, and ``grad_norm_before_clip`` where the user clips. When the pace allows, and at
-    the first step that is not finite: ``grad_norm``, ``grad_mean``, ``grad_std``, ``grad_abs_max`` and
-    ``grad_zero_share`` per parameter.
+    the first steps whose total is not finite or stands out: ``grad_norm``, ``grad_mean``, ``grad_std``,
+    ``grad_abs_max``, ``grad_zero_share`` and ``grad_nonfinite`` (a count) per parameter; sparse gradients by their
+    stored values, complex ones by their magnitudes. A step that is given a closure is measured as it ends.
+
+    Attributes:
+        total: The present step's total norm, None while it is not known.
+        alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
     """
 
     def __init__(self, cast: Cast, pacer: Pacer) -> None:
         self._cast, self._pacer = cast, pacer
         self._recorder: Recorder | None = None
-        self._clips: list[torch.Tensor] = []
+        self._states: dict[int, _State] = {}
+        self._inside: _State | None = None
+        self._clips: list[torch.Tensor | float] = []
+        self._clock = PhaseClock()
+        self._backward_before = 0
+        self._packs: dict[int, bool] = {}
         self.total: float | None = None
+        self.alarmed = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
-        """Listen for optimizer steps and clipping."""
-        self._recorder = recorder
-        taps.on("step_begin", self._measure)
+        """Listen for optimizer steps, what runs within them, and clipping."""
+        self._recorder, self._clock = recorder, taps.clock
+        taps.on("step_begin", self._step_begins)
+        taps.on("step_end", self._step_ends)
         taps.on("clip", self._clipped)
+        taps.on("clip_value", self._clips_values)
 
     def flush(self, step: int) -> None:
-        """Hand over the norms that clipping answered; the other rows are handed over as the step begins."""
-        if self._clips and self._recorder is not None:
-            for norm in fetch(self._clips):
-                self._recorder.append("grad_norm_before_clip", (norm,))
-        self._clips.clear()
+        """Hand over norms before clipping that no step took up; all other rows are handed over within the step."""
+        if self._clips:
+            self._norms_before_clip()
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._clips.clear()
+        self._clips = []
 
     def _clipped(self, norm: Any) -> None:
         if isinstance(norm, torch.Tensor):
             self._clips.append(norm.detach())
 
-    def _measure(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        self.total = None
+    def _clips_values(self, parameters: Sequence[torch.Tensor] | torch.Tensor) -> None:
+        owners = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+        gradients = [gradient for owner in owners if (gradient := owner.grad) is not None]
+        pack = self._packs.get(len(gradients))
+        if pack is None:
+            pack = self._packs[len(gradients)] = packs_well(gradients)
+        self._clips.append(quick_total(gradients, pack=pack))
+
+    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        self.total, self.alarmed = None, False
         entry = self._cast.optimizer(optimizer)
-        names, gradients = [], []
-        for name, ref in zip(entry.names, entry.refs, strict=True):
-            tensor = ref()
-            gradient = tensor.grad if tensor is not None else None
-            if gradient is not None and gradient.numel():
-                names.append(name)
-                gradients.append(gradient)
+        state = self._states.get(id(entry))
+        if state is None:
+            state = self._states[id(entry)] = _State()
+        self._inside, self._backward_before = state, self._clock.backward
+        if not state.has_closure:
+            self._measure(optimizer, entry, state)
+
+    def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        state, self._inside = self._inside, None
+        if state is None:
+            return
+        state.has_closure = state.has_closure or self._clock.backward != self._backward_before
+        if state.has_closure:
+            self._measure(optimizer, self._cast.optimizer(optimizer), state)
+
+    def _measure(self, optimizer: torch.optim.Optimizer, entry: Optimizer, state: _State) -> None:
+        gradients = [g for group in optimizer.param_groups for p in group["params"] if (g := p.grad) is not None]
         if not gradients or self._recorder is None:
             return
-        total = math.nan if self._pacer.wants("gradients") else quick_total(gradients, pack=entry.packs)
-        if not math.isfinite(total):
-            began = now()
-            subjects = entry.names if len(names) == len(entry.names) else tuple(names)
-            lengths = norms(gradients)
-            total = total_norm(lengths)
-            self._recorder.append("grad_norm", lengths, subjects)
-            self._look_closer(gradients, subjects)
-            self._pacer.pay("gradients", now() - began)
+        wanted = self._pacer.wants("gradients")
+        total = self._look_closer(optimizer, entry) if wanted else quick_total(gradients, pack=entry.packs)
+        highest = max(total, *self._norms_before_clip()) if self._clips else total  # clipping hides a spike
+        if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
+            self.alarmed = state.outliers.may_look()
+            if self.alarmed and not wanted:
+                self._look_closer(optimizer, entry)
         self.total = total
         self._recorder.append("grad_norm", (total,))
 
-    def _look_closer(self, gradients: list[torch.Tensor], subjects: tuple[str, ...]) -> None:
-        found = fetch([each for gradient in gradients for each in moments(gradient)])
-        means, deviations, peaks, zeros = [], [], [], []
-        for i, gradient in enumerate(gradients):
-            total, squares, low, high, nonzero = found[5 * i : 5 * i + 5]
-            count = max(gradient.numel(), 1)
-            mean = total / count
-            means.append(mean)
-            deviations.append(
-                math.sqrt(max(squares / count - mean * mean, 0.0)) if math.isfinite(squares) else math.nan
-            )
-            peaks.append(max(-low, high))
-            zeros.append(1 - nonzero / count)
+    def _norms_before_clip(self) -> list[float]:
+        scalars = [each for each in self._clips if isinstance(each, torch.Tensor)]
+        found = [*fetch(scalars), *(each for each in self._clips if isinstance(each, float))]
+        self._clips = []
         if self._recorder is not None:
-            self._recorder.append("grad_mean", means, subjects)
-            self._recorder.append("grad_std", deviations, subjects)
-            self._recorder.append("grad_abs_max", peaks, subjects)
-            self._recorder.append("grad_zero_share", zeros, subjects)
+            for norm in found:
+                self._recorder.append("grad_norm_before_clip", (norm,))
+        return found
+
+    def _look_closer(self, optimizer: torch.optim.Optimizer, entry: Optimizer) -> float:
+        """Record the statistics of each gradient; return the total norm."""
+        began = now()
+        owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        held = [(n, p.grad) for n, p in zip(entry.names, owners, strict=True) if p.grad is not None]
+        measured = moments_of([gradient for _, gradient in held])
+        kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
+        names = tuple(name for name, _ in kept)
+        rows: dict[str, list[float]] = {
+            "grad_norm": [found.norm for _, found in kept],
+            "grad_mean": [found.mean for _, found in kept],
+            "grad_std": [found.std for _, found in kept],
+            "grad_abs_max": [found.abs_max for _, found in kept],
+            "grad_zero_share": [found.zero_share for _, found in kept],
+            "grad_nonfinite": [found.num_nonfinite for _, found in kept],
+        }
+        if self._recorder is not None and kept:
+            for metric, values in rows.items():
+                self._recorder.append(metric, values, names)
+        self._pacer.pay("gradients", now() - began)
+        return total_norm(rows["grad_norm"])

@@ -8,8 +8,8 @@ import torch
 
 from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.probes.names import Names
-from torchmagic.probes.replay import is_finite
 from torchmagic.probes.sites import Site
+from torchmagic.tensors.finite import is_finite
 
 # Nodes looked at: all that stands between a model and its loss, and the last layers.
 MOST_NODES = 400

@@ -43,24 +43,21 @@ class Losses:
         self._waiting.clear()
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
+        loss = self._scaling.unscaled(tensors) if isinstance(tensors, torch.Tensor) else None
+        if loss is None or self._recorder is None or loss.numel() != 1:
+            return
         site = site_of(frame)
-        loss = tensors if isinstance(tensors, torch.Tensor) else None
-        if loss is None or loss.numel() != 1 or self._recorder is None:
-            return
-        loss = self._scaling.unscaled(loss)
-        if loss is None:
-            return
         name = self._names.get(site)
         if name is None:
-            name = self._names[site] = (_name_at(site),)
+            name = self._names[site] = (loss_name(site),)
             self._recorder.add(BackwardRecord(name=name[0], place=place_of(site)))
-        if loss.device.type == "cpu":
+        if loss.is_cpu:
             self._recorder.append("loss", (loss.item(),), name)
         else:
             self._waiting.append((name, loss.detach()))
 
 
-def _name_at(site: Site | None) -> str:
+def loss_name(site: Site | None) -> str:
     """Return the variable on which ``backward`` is called, ``loss`` when the line does not say."""
     place = place_of(site)
     found = _NAME.search(place.source) if place is not None else None

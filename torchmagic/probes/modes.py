@@ -16,9 +16,25 @@ from torchmagic.session.recorder import Recorder
 
 # Enough records to convince a rule.
 MOST_RECORDS = 12
-
-
+# After so many steps in which all was well, the next look is so many steps away, or as soon as a mode is switched.
+FIRST_STEPS, BETWEEN_LOOKS = 16, 32
 _Forward = tuple[Model, list[tuple[str, nn.Module, nn.Module]], Site | None]
+
+
+class _Switches:
+    """Remembers the line that last put each module into evaluation mode, and wakes the probe when one switches."""
+
+    def __init__(self, taps: Taps, modes: "Modes") -> None:
+        self._taps, self._modes = taps, modes
+        self.last: dict[int, Site | None] = {}
+
+    def see(self, module: nn.Module, training: bool, frame: FrameType) -> None:  # noqa: FBT001 - an event
+        """Take in a call of ``train`` or ``eval``."""
+        self._taps.listeners.wake_up(self._modes)
+        if not training:
+            site = site_of(frame)
+            for part in module.modules():
+                self.last[id(part)] = site
 
 
 class Modes:
@@ -27,7 +43,7 @@ class Modes:
     def __init__(self, cast: Cast, taps: Taps) -> None:
         self._cast, self._taps = cast, taps
         self._recorder: Recorder | None = None
-        self._switched: dict[int, Site | None] = {}
+        self._switches = _Switches(taps, self)
         self._sensitive: dict[int, tuple[int, list[tuple[str, nn.Module, nn.Module]]]] = {}
         self._forwards: dict[int, _Forward] = {}
         self._trained: dict[int, _Forward] = {}
@@ -36,26 +52,23 @@ class Modes:
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models, switches of mode and steps."""
         self._recorder = recorder
-        taps.on("mode", self._switch)
+        taps.on("mode", self._switches.see)
         taps.on("root_begin", self._forward)
         taps.on("backward_begin", self._backward)
         taps.on("step_end", self._stepped)
 
     def flush(self, step: int) -> None:
-        """Forget the step's forwards."""
+        """Forget the step's forwards; rest where all is well, until a mode is switched."""
+        well = not self._forwards and not self._trained
         self._forwards.clear()
         self._trained.clear()
+        if well and step >= FIRST_STEPS:
+            self._taps.rest(self, until=step + BETWEEN_LOOKS)
 
     def detach(self) -> None:
         """Let go of everything."""
         self.flush(0)
         self._sensitive.clear()
-
-    def _switch(self, module: nn.Module, training: bool, frame: FrameType) -> None:  # noqa: FBT001 - an event
-        if not training:
-            site = site_of(frame)
-            for part in module.modules():
-                self._switched[id(part)] = site
 
     def _forward(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         model = self._cast.model_of(module)
@@ -79,7 +92,7 @@ class Modes:
             found: list[tuple[str, nn.Module, nn.Module]] = [
                 (model.paths.get(id(part), path), part, parts.get(path.rpartition(".")[0], module))
                 for path, part in parts.items()
-                if _differs(part)
+                if depends_on_mode(part)
             ]
             self._sensitive[id(module)] = (len(model.paths), found)
             return found
@@ -104,12 +117,13 @@ class Modes:
                         modules=tuple(path for path, _ in meant),
                         class_names=tuple(type(part).__name__ for _, part in meant),
                         forward=place_of(site),
-                        switched=place_of(self._switched.get(id(meant[0][1]))),
+                        switched=place_of(self._switches.last.get(id(meant[0][1]))),
                     )
                 )
 
 
-def _differs(module: nn.Module) -> bool:
+def depends_on_mode(module: nn.Module) -> bool:
+    """Whether a module behaves differently in training and evaluation."""
     if isinstance(module, _DropoutNd):
         return module.p > 0
     return isinstance(module, _BatchNorm) and module.track_running_stats

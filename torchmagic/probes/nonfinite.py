@@ -1,28 +1,34 @@
 """This file watches for the first non-finite value, and finds where it was born before the optimizer spreads it."""
 
 import math
+import sys
 import weakref
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
-from torchmagic.probes.births import Births, Call, Loss
+from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
-from torchmagic.probes.replay import is_finite
+from torchmagic.probes.origin_memory import Instruction, StepMemory, user_frame
+from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import site_of
+from torchmagic.probes.sites import Site
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.finite import is_finite
 from torchmagic.tensors.reduce import norms, total_norm
 
-# Calls of models remembered within a step: a recurrent loop may call many times.
-MOST_CALLS = 32
-# Steps between two looks at a batch that did no harm yet; one that does harm shows in the loss at once.
-BETWEEN_INPUTS = 16
+# After a step whose backward is out of sight when the optimizer steps, at least so many steps have a gradient looked
+# at as soon as the backward ends.
+STEPS_OF_DOUBT = 64
+# A scaler halves its scale at each step it skips: from 65,536 down to one in so many.
+MOST_SKIPPED = 16
 
 
 class NonFiniteError(RuntimeError):
@@ -32,31 +38,51 @@ class NonFiniteError(RuntimeError):
 class Nonfinite:
     """Records ``NonfiniteRecord`` once a run: cheap sentinels at every step, one replay when they fire.
 
-    The sentinels are the loss at each backward (on the CPU) and the gradients' norm before each step.
+    The sentinels are the loss at each backward (on the CPU) and the gradients' norm before each step; where several
+    backwards add up to one step, or a function hides them, also one small gradient at the end of each backward.
+
+    Args:
+        cast: Models and optimizers that take part.
+        taps: Through which a replay sees.
+        gradients: The probe that has the gradients' norm already; None where there is none.
+        raises: Whether the first non-finite value stops the run.
+        warns: Whether it is warned of.
+        detects: Whether torch's own anomaly detection is on as well.
     """
 
-    def __init__(self, cast: Cast, taps: Taps, gradients: Gradients | None, *, raises: bool, warns: bool) -> None:
+    def __init__(
+        self, cast: Cast, taps: Taps, gradients: Gradients | None, *, raises: bool, warns: bool, detects: bool = False
+    ) -> None:
         self._cast, self._taps, self._gradients = cast, taps, gradients
-        self._raises, self._warns = raises, warns
+        self._raises, self._warns, self._detects = raises, warns, detects
         self._recorder: Recorder | None = None
-        self._births = Births(cast, taps)
+        self._memory, self._explosions = StepMemory(), Explosions()
+        self._births = Births(cast, taps, self._memory, self._explosions)
+        self._witnesses = Witnesses(cast)
         self._scaling = Scaling()
         self._loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
+        self._sentence = ""
+        self._doubtful_until = 1
+        self._scaled = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for everything a value passes through."""
         self._recorder = recorder
         self._scaling.attach(taps)
+        taps.detects_anomalies = taps.detects_anomalies or self._detects
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
+        taps.on("backward_end", self._backward_over)
+        taps.on("backward_error", self._backward_failed)
         taps.on("step_begin", self._stepping)
 
     def flush(self, step: int) -> None:
         """Let go of the step's tensors."""
-        self._births.clear()
+        self._memory.clear()
         self._births.step = step + 1
+        self._scaled = 0
 
     def detach(self) -> None:
         """Let go of everything."""
@@ -64,83 +90,131 @@ class Nonfinite:
         self._loss = None
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        model = self._cast.model_of(module)
-        if self._found or model is None:
+        if self._found or not self._taps.grad_enabled:
             return
-        call = Call(module, model, args, kwargs, site_of(frame))
-        calls = self._births.calls
-        if self._taps.grad_enabled and len(calls) < MOST_CALLS:
-            if not module.training:  # an evaluation that forgot no_grad must not keep its batches
-                calls[:] = [each for each in calls if each.module is not module]
-            calls.append(call)
-        if self._recorder is not None and self._recorder.step % BETWEEN_INPUTS == 0:
-            record = self._births.in_input(call)
-            if record is not None:
-                self._tell(record)
+        model = self._cast.model_of(module)
+        if model is not None:
+            self._memory.call(module, model, args, kwargs, frame)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
-        given = args[0] if args else kwargs.get("input")
-        target = args[1] if len(args) > 1 else kwargs.get("target")
-        if self._found or not isinstance(output, torch.Tensor) or not isinstance(given, torch.Tensor):
-            return
-        losses = self._births.losses
-        if len(losses) == MOST_CALLS:
-            losses.pop(0)
-        wanted = weakref.ref(target) if isinstance(target, torch.Tensor) else None
-        losses.append(Loss(name, site_of(frame), weakref.ref(given), wanted, weakref.ref(output)))
+        if not self._found and self._taps.grad_enabled:
+            self._memory.loss(name, args, kwargs, output, frame)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        loss = self._scaling.unscaled(tensors) if isinstance(tensors, torch.Tensor) else None
-        if self._found or loss is None:
+        if self._found:
             return
-        self._loss, self._births.site = weakref.ref(loss), site_of(frame)
-        if loss.device.type == "cpu" and loss.numel() == 1 and not math.isfinite(loss.item()):
+        first = tensors if isinstance(tensors, torch.Tensor) else _worst(tensors)
+        if first is None:
+            return
+        self._memory.backward(user_frame(frame))
+        loss = self._scaling.unscaled(first)
+        self._scaled += loss is not first
+        if loss is None:
+            return
+        self._loss = weakref.ref(loss)
+        if loss.is_cpu and not math.isfinite(loss.item() if loss.numel() == 1 else loss.sum().item()):
+            self._look_at(loss, frame)
+
+    def _look_at(self, loss: torch.Tensor, frame: FrameType) -> None:
+        user = user_frame(frame)
+        self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
+        if not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
+
+    def _backward_over(self, tensors: Any, nanoseconds: int) -> None:
+        """Look at one gradient a model where a look before the step would come too late to know the line."""
+        if self._found or (self._births.step >= self._doubtful_until and not self._scaled):
+            return
+        if self._scaled and (self._scaled < MOST_SKIPPED or self._scaled % MOST_SKIPPED):
+            return  # a scaler skips such steps by itself
+        bad = self._witnesses.bad(self._memory.calls)
+        frame = sys._getframe(1)
+        if bad and not (self._scaled and self._births.is_scalers(frame)):
+            self._tell_gradient(bad, frame)
+
+    def _backward_failed(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
+        """Join the error of torch's anomaly detection with the origin."""
+        if not self._detects or "returned nan values" not in str(error):
+            return
+        if not self._found:
+            self._tell_gradient([], frame)
+        error.add_note(f"torchmagic: {self._sentence}")
 
     def _stepping(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         if self._found:
             return
-        if self._gradients is not None and self._gradients.total is not None and math.isfinite(self._gradients.total):
-            return
+        step = self._births.step
+        if self._memory.num_backwards != 1 or not step & (step - 1):
+            self._judge_sight(frame)
+        total = self._gradients.total if self._gradients is not None else None
+        if total is not None and math.isfinite(total):
+            self._explosions.grow(total)
+        else:
+            self._look_closer(optimizer, total, frame)
+
+    def _look_closer(self, optimizer: torch.optim.Optimizer, total: float | None, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
         held = [
             (name, tensor.grad)
             for name, ref in zip(entry.names, entry.refs, strict=True)
             if (tensor := ref()) is not None and tensor.grad is not None
         ]
-        if math.isfinite(self._total(held)):
-            return
-        bad = [(name, gradient) for name, gradient in held if not is_finite(gradient)]
-        loss = self._loss() if self._loss is not None else None
-        if loss is not None and not is_finite(loss):
-            self._tell(self._births.in_forward(loss, None))
-        elif bad:
-            self._tell(self._births.in_backward(bad, loss))
+        if total is None:
+            total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
+        self._explosions.grow(total)
+        bad = [] if math.isfinite(total) else [(name, each) for name, each in held if not is_finite(each)]
+        if bad:
+            self._tell_gradient(bad, frame)
 
-    def _total(self, held: list[tuple[str, torch.Tensor]]) -> float:
-        if self._gradients is not None and self._gradients.total is not None:
-            return self._gradients.total
-        return total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
+    def _judge_sight(self, frame: FrameType) -> None:
+        """See whether the code that steps is the code that went backward, and went once.
+
+        One that does both rarely stops doing so: it is looked at in steps that are powers of two.
+        """
+        user = user_frame(frame)
+        self._births.stepped = Instruction(user.f_code, user.f_lasti) if user is not None else None
+        backwards = self._memory.backwards
+        if len(backwards) != 1 or user is None or backwards[0].code is not user.f_code:
+            self._doubtful_until = max(2 * self._births.step, STEPS_OF_DOUBT)
+
+    def _tell_gradient(self, bad: list[tuple[str, torch.Tensor]], frame: FrameType) -> None:
+        loss = self._loss() if self._loss is not None else None
+        user = user_frame(frame)
+        self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
+        if loss is not None and not is_finite(loss):
+            self._tell(self._births.in_forward(loss, frame))
+        else:
+            self._tell(self._births.in_backward(bad, loss, frame))
 
     def _tell(self, record: NonfiniteRecord) -> None:
         self._found = True
-        self.flush(0)
+        self._memory.clear()
         if self._recorder is not None:
             self._recorder.add(record)
-        sentence = _sentence(record)
+        self._sentence = _sentence(record)
         if self._raises:
-            raise NonFiniteError(sentence)
+            raise NonFiniteError(self._sentence)
         if self._warns:
-            self._taps.warn(sentence)
+            self._taps.warn(self._sentence)
+
+
+def _worst(tensors: Any) -> torch.Tensor | None:
+    """Return the first of several losses that is not finite, the first of all where each is."""
+    losses = [each for each in tree_leaves(tensors) if isinstance(each, torch.Tensor)]
+    bad = (each for each in losses if each.is_cpu and not is_finite(each))
+    return next(bad, losses[0] if losses else None)
 
 
 def _sentence(record: NonfiniteRecord) -> str:
+    made = f" by {record.op}" if record.op else ""
     what = {
         Birth.INPUT: "the input holds non-finite values",
         Birth.FORWARD: f"{record.op or 'an operator'} made a non-finite value",
-        Birth.GRADIENT: f"the gradient of {record.parameter} is non-finite",
+        Birth.GRADIENT: f"the gradient of {record.parameter or 'the loss'} is made non-finite{made}",
         Birth.PARAMETER: f"{record.parameter} is non-finite",
+        Birth.UPDATE: f"the optimizer's update made {record.parameter} non-finite{made}",
     }[record.birth]
     module = f" in {record.module}" if record.module else ""
     place = f" (line {record.place.line}: {record.place.source})" if record.place is not None else ""
-    return f"step {record.step}: {what}{module}{place}"
+    began = f", growing since step {record.began}" if record.began is not None else ""
+    return f"step {record.step}: {what}{module}: {record.cause}{began}{place}"

@@ -13,6 +13,8 @@ from torchmagic.tensors.reduce import norms
 # Iterations that are looked at: enough to convince a rule.
 MOST_LOOKS = 8
 FIRST_STEPS, BETWEEN_LOOKS = 4, 16
+# From this step on, looks are rarer: what is forgotten is forgotten from the start, or where a phase begins.
+LATER_STEPS, BETWEEN_LATER_LOOKS = 128, 64
 
 
 class Ownership:
@@ -21,18 +23,20 @@ class Ownership:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
         self._looks: dict[str, int] = {}
         self._received: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._lengths: dict[str, float] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Nothing to listen for: a look at the end of a step is enough."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
 
     def flush(self, step: int) -> None:
         """Look at the models' parameters after the first steps, then now and then."""
-        if step >= FIRST_STEPS and step % BETWEEN_LOOKS:
-            return
+        if step >= FIRST_STEPS and self._taps is not None:
+            between = BETWEEN_LOOKS if step < LATER_STEPS else BETWEEN_LATER_LOOKS
+            self._taps.rest(self, until=step - step % between + between)
         owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
         for model in self._cast.models:
             if self._looks.get(model.name, 0) < MOST_LOOKS:

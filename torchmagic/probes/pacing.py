@@ -1,15 +1,29 @@
 """This file is the pace: on which steps the dear statistics are taken, so that a budget holds."""
 
+from collections import deque
+from collections.abc import Iterable
+
 # Before anything is known of a run it may spend this much, so that even ten steps give a full table (ns).
 LOAN = 10_000_000
-# Self-timed costs miss cold caches and the allocator; measured, the truth is about half as much again.
-TRUE_COST = 1.5
+# Self-timed costs miss cold caches and the allocator. At first the truth is taken to be half as much again; then steps
+# with a collection are compared with steps without one, each by the 25th percentile of the last ones, which a busy
+# machine hardly moves.
+TRUE_COST, LEAST_TRUE_COST, MOST_TRUE_COST = 1.5, 1.2, 4.0
+STEPS_COMPARED, BETWEEN_COMPARISONS = 64, 16
 # Credit never grows past this many steps' worth, so that a slow phase does not pay for a long burst.
 MOST_STEPS_SAVED = 200
 # However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
 LONGEST_REST = {"activations": 16}
+
+# What hardly changes is looked at in each of so many first steps.
+FIRST_STEPS = 4
+
+
+def next_look(step: int) -> int:
+    """Return the step at which to look next at what hardly changes: the first ones, then ever more rarely."""
+    return step + 1 if step + 1 < FIRST_STEPS else min(1 << step.bit_length(), step + LONGEST)
 
 
 class Pacer:
@@ -27,6 +41,11 @@ class Pacer:
         self._costs: dict[str, float] = {}
         self._taken: dict[str, int] = {}
         self._step = 0
+        self._paid = 0
+        self._paid_each: deque[int] = deque(maxlen=STEPS_COMPARED)
+        self._with: deque[int] = deque(maxlen=STEPS_COMPARED)
+        self._without: deque[int] = deque(maxlen=STEPS_COMPARED)
+        self._true_cost = TRUE_COST
 
     def wants(self, kind: str) -> bool:
         """Whether a collection of this kind may run in the present step."""
@@ -37,14 +56,36 @@ class Pacer:
 
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
-        cost = nanoseconds * TRUE_COST
+        cost = nanoseconds * self._true_cost
+        self._paid += nanoseconds
         self._taken[kind] = self._step
         known = self._costs.get(kind)
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost
 
     def earn(self, nanoseconds: int) -> None:
-        """End a step that took so long."""
+        """End a step that took the user's code so long, by what torchmagic timed of itself."""
         income = self._share * nanoseconds
         self._credit = min(self._credit + income, max(float(LOAN), MOST_STEPS_SAVED * income))
         self._step += 1
+        if self._paid:
+            self._with.append(nanoseconds)
+            self._paid_each.append(self._paid)
+            self._paid = 0
+            if len(self._with) >= BETWEEN_COMPARISONS and self._step % BETWEEN_COMPARISONS == 0:
+                self._compare()
+        else:
+            self._without.append(nanoseconds)
+
+    def _compare(self) -> None:
+        """Find out what collections cost beyond what they timed of themselves."""
+        if len(self._without) < BETWEEN_COMPARISONS:
+            return
+        hidden = _low(self._with) - _low(self._without)
+        found = 1.0 + hidden / max(_low(self._paid_each), 1)
+        self._true_cost += 0.5 * (min(max(found, LEAST_TRUE_COST), MOST_TRUE_COST) - self._true_cost)
+
+
+def _low(values: Iterable[int]) -> int:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 4]

@@ -6,6 +6,10 @@ from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
 
 
+def nothing_waits(_probe: "Probe", _step: int) -> None:
+    """Be the ``flush`` of a probe that hands over at once; it is known by identity and never called in a step."""
+
+
 class Probe(Protocol):
     """Listens to the taps, measures, and hands records to the recorder."""
 

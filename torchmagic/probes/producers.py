@@ -29,8 +29,14 @@ class Producers:
     def attach(self, taps: Taps) -> None:
         """Listen for softmaxes, and for the modules that they stand in."""
         self._taps = taps
-        taps.sees_modules = True
+        self.listen(seen=True)
         taps.on("softmax", self._softmax)
+
+    def listen(self, *, seen: bool) -> None:
+        """Switch the wrappers that tell of softmaxes, and the note of the modules that they stand in."""
+        if self._taps is not None:
+            self._taps.sees_modules = seen
+            self._taps.see("softmax", seen=seen)
 
     def clear(self) -> None:
         """Forget the step's tensors."""
@@ -46,7 +52,7 @@ class Producers:
 
     def _place(self, frame: FrameType) -> tuple[str | None, Site | None]:
         module = self._taps.stack[-1] if self._taps is not None and self._taps.stack else None
-        key = (frame.f_code, frame.f_lineno, id(module))
+        key = (Site(frame.f_code, frame.f_lineno), id(module))
         place = self._places.get(key)
         if place is None:
             path = self._cast.path_of(module) if module is not None else None

@@ -1,11 +1,11 @@
-"""This file replays a model's forward on what it was given, to see which operator first made a non-finite value."""
+"""This file replays a sick step on what it was given, and leaves everything as it was."""
 
 import contextlib
 import io
 import random
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,137 +13,135 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from torchmagic.probes.sites import Site, site_of
+from torchmagic.probes.origin_memory import Call
+from torchmagic.probes.origin_purity import hook_is_quiet
+from torchmagic.probes.origin_trace import Event, Trace, storage_of
 from torchmagic.probes.taps import Taps
+from torchmagic.tensors.finite import is_finite
 
-# Operators that write infinities on purpose, as masks do: an infinity of theirs is no origin.
-MASKS = frozenset({
-    "full", "full_like", "new_full", "scalar_tensor", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu",
-    "tril", "triu_", "tril_", "lift_fresh", "_to_copy", "clone", "detach", "copy_", "constant_pad_nd", "index_put",
-    "index_put_", "input", "empty", "empty_like", "new_empty", "empty_strided",
-})  # fmt: skip
-# An operand is described by at most this many of its numbers.
-MOST_OPERANDS = 3
+# Where a module keeps the hooks of the user's.
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+# What makes a loss again, and the gradient that its backward is given (None for a scalar).
+Deed = Callable[[], tuple[Any, Any]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """An operator that made a non-finite value: its name, module, line, operands and what it made."""
+@dataclass(slots=True)
+class Outcome:
+    """What a replay showed.
 
-    op: str
-    module: nn.Module | None
-    site: Site | None
-    operands: str
-    num_nan: int
-    num_inf: int
-    num_elements: int
-    mask: bool
-
-
-def is_finite(tensor: torch.Tensor) -> bool:
-    """Whether all values are finite: one reduction, and a second look only when the sum says no."""
-    if not (tensor.is_floating_point() or tensor.is_complex()) or not tensor.numel() or tensor.is_meta:
-        return True
-    values = tensor.detach()
-    if values.layout is not torch.strided:
-        values = values.coalesce().values() if values.layout is torch.sparse_coo else values.values()
-    total = values.sum(dtype=torch.float64) if values.is_floating_point() else values.abs().sum()
-    return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
-
-
-def is_mask(tensor: torch.Tensor) -> bool:
-    """Whether nothing but minus infinity is not finite, as in an attention mask that is added to scores."""
-    return not bool(torch.isnan(tensor).any() | torch.isposinf(tensor).any())
-
-
-def replay(module: nn.Module, args: Any, kwargs: Any, taps: Taps) -> tuple[Origin | None, bool]:
-    """Run a module again on copies of its inputs, and leave everything as it was.
-
-    Returns:
-        The operator at the origin of a non-finite output (None when there is none), and whether the replay's output
-        was non-finite at all.
+    Args:
+        event: Where the first non-finite value came from; None when all was finite.
+        trace: Everything that was seen.
+        loss: The replay's loss.
+        bad: Indices of the tensors whose gradients are not finite.
     """
-    trace = _Trace()
-    copied_args, copied_kwargs = tree_map(_copy, (args, kwargs))
-    trace.take(tree_leaves((copied_args, copied_kwargs)))
-    with _undisturbed(module), taps.modules(trace.enter), taps.operators(trace.see):
-        output = module(*copied_args, **copied_kwargs)
-    bad = [each for each in tree_leaves(output) if isinstance(each, torch.Tensor) and not is_finite(each)]
-    if not bad:
-        return None, False
-    return trace.origin_of(bad[0]), True
+
+    event: Event | None
+    trace: Trace
+    loss: Any = None
+    bad: list[int] = field(default_factory=list)
+
+    @property
+    def backward(self) -> bool:
+        """Whether the value broke in the backward."""
+        return bool(self.bad)
 
 
-class _Trace:
-    """Follows non-finite values from operator to operator."""
+class Replay:
+    """Runs a deed again under the eyes of a trace.
 
-    def __init__(self) -> None:
-        self._stack: list[nn.Module] = []
-        self._origins: dict[int, Origin] = {}
-        self._alive: list[torch.Tensor] = []
+    Args:
+        calls: The recorded calls of models that may run in it, in order.
+        taps: Through which operators and modules are seen.
+        modules: Other models that may run.
+    """
 
-    def take(self, inputs: list[Any]) -> None:
-        """Know the masks among the inputs: what they alone made infinite is no birth."""
-        for each in inputs:
-            if isinstance(each, torch.Tensor) and not is_finite(each):
-                self._origins[each.untyped_storage().data_ptr()] = self._made("input", [], each)
-                self._alive.append(each)
+    def __init__(self, calls: Sequence[Call], taps: Taps, modules: Iterable[nn.Module]) -> None:
+        self._taps = taps
+        roots = [*modules, *(each.module for each in calls)]
+        self._modules = list({part: None for root in roots for part in root.modules()})
+        self._waiting = list(calls)
+        self.copies: dict[Any, torch.Tensor] = {}
 
-    def enter(self, module: nn.Module, args: Any) -> Any:
-        self._stack.append(module)
-        return lambda _: self._stack.pop()
+    def serve(self, group: list[Call]) -> Callable[[], Any]:
+        """Return a function that runs the next of some recorded calls on copies of what it was given."""
+        waiting = list(group)
 
-    def see(self, op: Any, args: Any, kwargs: Any, output: Any) -> None:
-        bad = [each for each in tree_leaves(output) if isinstance(each, torch.Tensor) and not is_finite(each)]
-        if not bad:
-            return
-        inputs = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
-        origin = self._inherited(inputs, bad[0])
-        if origin is None:
-            origin = self._made(op._schema.name.split("::")[-1], inputs, bad[0])
-        for each in bad:
-            self._origins[each.untyped_storage().data_ptr()] = origin
-            self._alive.append(each)
+        def call() -> Any:
+            each = waiting.pop(0)
+            args, kwargs = tree_map(_copy, (each.args, each.kwargs))
+            originals = tree_leaves((each.args, each.kwargs))
+            for copy, original in zip(tree_leaves((args, kwargs)), originals, strict=True):
+                if isinstance(copy, torch.Tensor):
+                    self.copies[storage_of(copy)] = original
+            return each.module(*args, **kwargs)
 
-    def origin_of(self, tensor: torch.Tensor) -> Origin | None:
-        return self._origins.get(tensor.untyped_storage().data_ptr())
+        return call
 
-    def _inherited(self, inputs: list[torch.Tensor], output: torch.Tensor) -> Origin | None:
-        """Return the origin among the inputs; a NaN made from a mask's infinities has its origin here."""
-        for each in inputs:
-            origin = self._origins.get(each.untyped_storage().data_ptr())
-            if origin is not None and not is_finite(each):
-                born_here = origin.mask and bool(torch.isnan(output).any()) and not bool(torch.isnan(each).any())
-                return None if born_here else origin
-        return None
+    def run(self, deed: Deed, wanted: Sequence[torch.Tensor] | None) -> Outcome:
+        """Do a deed, and its backward where gradients are wanted.
 
-    def _made(self, name: str, inputs: list[torch.Tensor], output: torch.Tensor) -> Origin:
-        num_nan = int(torch.isnan(output).sum())
-        return Origin(
-            op=name,
-            module=self._stack[-1] if self._stack else None,
-            site=site_of(sys._getframe(2)),
-            operands="; ".join(_described(each) for each in inputs[:MOST_OPERANDS]),
-            num_nan=num_nan,
-            num_inf=int(torch.isinf(output).sum()),
-            num_elements=output.numel(),
-            mask=name in MASKS and num_nan == 0,
-        )
+        Args:
+            deed: Returns the loss and the gradient it is given.
+            wanted: Tensors whose gradients are asked for; None for the forward alone.
+        """
+        trace = Trace(_watched.__code__, self._enter)
+        with _undisturbed(self._modules), self._taps.modules(trace.module), self._taps.traced_graph():
+            with self._taps.operators(trace.operator):
+                loss, gradients = _watched(deed, wanted)
+            losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
+            broken = next((each for each in losses if not is_finite(each)), None)
+            if broken is not None:
+                return Outcome(trace.origin(broken), trace, losses)
+            bad = [i for i, each in enumerate(gradients) if each is not None and not is_finite(each)]
+            found = [trace.origin(gradients[i], backward=True) for i in bad]
+            event = min((each for each in found if each is not None), key=lambda each: each.number, default=None)
+        return Outcome(event, trace, losses, bad)
+
+    def _enter(self, module: nn.Module) -> None:
+        """Before a model runs, put the random numbers where they stood when it ran."""
+        for number, each in enumerate(self._waiting):
+            if each.module is module:
+                del self._waiting[: number + 1]
+                if each.random is not None:
+                    torch.default_generator.set_state(each.random)
+                if each.devices:
+                    torch.cuda.set_rng_state_all(each.devices)
+                return
+
+
+def _copy(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
+def _watched(deed: Deed, wanted: Sequence[torch.Tensor] | None) -> tuple[Any, Sequence[Any]]:
+    """Run forward and backward; no frame below this one belongs to the replay."""
+    loss, gradient = deed()
+    losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
+    differentiable = [each for each in losses if each.requires_grad]
+    if wanted is None or not differentiable or not all(is_finite(each) for each in losses):
+        return loss, ()
+    given = [each for each in tree_leaves(gradient) if isinstance(each, torch.Tensor)] or None
+    return loss, torch.autograd.grad(differentiable, list(wanted), given, allow_unused=True)
 
 
 @contextlib.contextmanager
-def _undisturbed(module: nn.Module) -> Iterator[None]:
+def _undisturbed(modules: Iterable[nn.Module]) -> Iterator[None]:
     """Put back random number generators, buffers and attributes of modules, and keep prints from the cell."""
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
     torch_state = torch.get_rng_state()
     cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call] # torch
-    attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in module.modules()]
+    attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in modules]
     for part, values, buffers in attributes:
         for name, buffer in buffers.items():
             part._buffers[name] = None if buffer is None else buffer.detach().clone()
         vars(part).update({n: v.copy() for n, v in values.items() if type(v) in (list, dict, set) and n[0] != "_"})
+        vars(part).update({name: _quiet_hooks(values[name]) for name in HOOKS if values.get(name)})
+    silence = io.StringIO()
     try:
-        with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
+        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings():
             yield
     finally:
         for part, values, buffers in attributes:
@@ -158,16 +156,13 @@ def _undisturbed(module: nn.Module) -> Iterator[None]:
             torch.cuda.set_rng_state_all(cuda_states)
 
 
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+def _quiet_hooks(hooks: Any) -> Any:
+    return type(hooks)((key, hook) for key, hook in hooks.items() if hook_is_quiet(hook))
 
 
-def _described(tensor: torch.Tensor) -> str:
-    shape = "×".join(map(str, tensor.shape)) or "scalar"
-    if not tensor.numel() or not tensor.is_floating_point():
-        return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
-    low, high = torch.aminmax(tensor.detach())
-    zeros = tensor.numel() - int(torch.count_nonzero(tensor))
-    return f"{shape} from {low.item():.4g} to {high.item():.4g}" + (
-        f", {zeros} zero{'' if zeros == 1 else 's'}" if zeros else ""
-    )
+@contextlib.contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Say no warning a second time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -21,10 +21,27 @@ _LIBRARIES = tuple({sysconfig.get_path(key) for key in ("stdlib", "platstdlib", 
 
 
 class Site(NamedTuple):
-    """A line in a code object; cheap to make and compare."""
+    """A line in a code object; cheap to make, compare and hash (a code object hashes all its instructions)."""
 
     code: CodeType
     line: int
+
+    def __hash__(self) -> int:
+        return id(self.code) ^ self.line
+
+
+class Memo:
+    """The site found last, which the listeners of one event all ask for; only while that event is told."""
+
+    __slots__ = ("frame", "open", "site")
+
+    def __init__(self) -> None:
+        self.open = False
+        self.frame: FrameType | None = None  # let go of as soon as the event is over: it belongs to the user
+        self.site: Site | None = None
+
+
+MEMO = Memo()
 
 
 def site_of(frame: FrameType | None) -> Site | None:
@@ -32,6 +49,14 @@ def site_of(frame: FrameType | None) -> Site | None:
 
     Code of torch and torchmagic never counts; other libraries count only when no line of the user's own is above.
     """
+    if MEMO.frame is frame and frame is not None:
+        return MEMO.site
+    MEMO.site = _site_of(frame)
+    MEMO.frame = frame if MEMO.open else None
+    return MEMO.site
+
+
+def _site_of(frame: FrameType | None) -> Site | None:
     fallback = None
     while frame is not None:
         code = frame.f_code
@@ -67,6 +92,11 @@ def words_before(file: str, line: int, most: int) -> list[str]:
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs the user's own code."""
     return _kind(frame.f_code.co_filename) == "user"
+
+
+def is_users_file(filename: str) -> bool:
+    """Whether a file holds the user's own code."""
+    return _kind(filename) == "user"
 
 
 def is_ours(filename: str) -> bool:

@@ -1,50 +1,24 @@
 """This file is the taps: the one place that hooks torch, and turns what torch does into events."""
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 from torch.optim import optimizer as optimizers
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.data import dataloader
 
-from torchmagic.probes import function_wrappers, scaler_wrappers, wrappers
+from torchmagic.probes import replay_wrappers
+from torchmagic.probes.events import EVENTS, WITHOUT_TENSORS
+from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
+from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
-from torchmagic.probes.sites import is_users
-from torchmagic.probes.wrappers import frame_at, now
+from torchmagic.probes.sites import MEMO, is_users
+from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
-Listener = Callable[..., None]
-LOSSES = (
-    *(name for name in dir(functional) if name.endswith("_loss")),
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "kl_div",
-)
-EVENTS = (
-    "root_begin",  # (module, args, kwargs, frame)
-    "root_end",  # (module, args, kwargs, output, nanoseconds)
-    "leaf",  # (module, args, output); only while ``sees_leaves``
-    "loss",  # (name, args, kwargs, output, frame)
-    "softmax",  # (output, frame)
-    "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``
-    "backward_begin",  # (tensors, frame)
-    "backward_end",  # (tensors, nanoseconds)
-    "clip",  # (total norm before clipping)
-    "scaled",  # (tensor, scaled tensor)
-    "step_begin",  # (optimizer, frame)
-    "step_end",  # (optimizer, nanoseconds)
-    "batch",  # (loader iterator, batch, nanoseconds)
-    "mode",  # (module, training, frame)
-    "subtraction",  # (left, right, output, frame); only after ``see_subtractions``
-)
-# Events of which nothing is computed, so that gradients need not be switched off for their listeners.
-WITHOUT_TENSORS = frozenset({"root_end", "backward_end", "batch", "mode", "scaled", "softmax"})
+is_grad_enabled, set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
 
 
 class Taps:
@@ -54,7 +28,6 @@ class Taps:
     listener raises goes to ``on_failure`` with its name and is never the user's, unless its type is in ``loud``.
 
     Args:
-        spend: Told the nanoseconds spent in listeners.
         on_failure: Told the listener's owner and the exception.
         loud: Exception types that a listener raises on purpose into the user's code.
     """
@@ -62,113 +35,118 @@ class Taps:
     def __init__(
         self,
         *,
-        spend: Callable[[int], None],
         on_failure: Callable[[object, Exception], None],
         loud: tuple[type[Exception], ...] = (),
     ) -> None:
-        self.sees_leaves = False
-        self.sees_modules = False
-        self.spent = 0
+        self.leaves = self.follows = False
+        self._sees_modules = False
+        self.clock = PhaseClock()
+        self.spent = 0  # nanoseconds in listeners
         self.stack: list[nn.Module] = []
         self.grad_enabled = True
-        self._spend, self._on_failure, self._loud = spend, on_failure, loud
-        self._listeners: dict[str, list[Listener]] = {event: [] for event in EVENTS}
+        self.scheduling = False
+        self._on_failure, self._loud = on_failure, loud
+        self.listeners = Listeners(EVENTS)
+        self.heard = self.listeners.awake
         self._patches = Patches()
-        self._subtraction = Patches()
+        self._seen = {what: Patches() for what in SEEN}
+        self._wanted: set[str] = set()
+        self._open = False
         self._handles: list[Any] = []
+        self.detects_anomalies = False
+        self._modes = ExitStack()
         self._warnings: list[str] = []
         self.depth = 0
         self.quiet = True
-        self._step_began = 0
+        self._step_began = self._phases_before = 0
+
+    @property
+    def sees_leaves(self) -> bool:
+        """Whether the innermost modules, and relu as a function, make events."""
+        return self.leaves
+
+    @sees_leaves.setter
+    def sees_leaves(self, seen: bool) -> None:
+        if seen is not self.leaves:
+            self.leaves = seen
+            self.follows = seen or self._sees_modules
+            self.see("relu", seen=seen)
+
+    @property
+    def sees_modules(self) -> bool:
+        """Whether ``stack`` says in which modules the code stands."""
+        return self._sees_modules
+
+    @sees_modules.setter
+    def sees_modules(self, seen: bool) -> None:
+        self._sees_modules = seen
+        self.follows = seen or self.leaves
 
     def on(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener."""
-        self._listeners[event].append(listener)
+        self.listeners.add(event, listener)
 
-    def drop(self, owner: object) -> None:
-        """Stop handing events to an object's methods."""
-        for event, listeners in self._listeners.items():  # new lists: an event may be under way
-            self._listeners[event] = [each for each in listeners if getattr(each, "__self__", None) is not owner]
+    def rest(self, probe: object, *, until: int) -> None:
+        """Hand no events to a probe, and do not flush it, before a step: what hears nothing costs nothing."""
+        self.listeners.rest(probe, until=until)
 
     def open(self) -> None:
         """Hook torch."""
-        self._replace(nn.Module, "__call__", wrappers.wrap_call)
-        self._replace(nn.Module, "train", wrappers.wrap_train)
-        self._replace(torch.autograd, "backward", wrappers.wrap_backward)
-        self._replace(dataloader._BaseDataLoaderIter, "__next__", wrappers.wrap_next)
-        for name in LOSSES:
-            self._replace(functional, name, function_wrappers.wrap_loss)
-        for owner in (functional, torch, torch.Tensor):
-            self._replace(owner, "softmax", function_wrappers.wrap_softmax)
-            self._replace(owner, "relu", function_wrappers.wrap_relu)
-        for owner in (nn.utils, nn.utils.clip_grad):
-            self._replace(owner, "clip_grad_norm_", wrappers.wrap_clip)
-        self._replace(torch.amp.GradScaler, "scale", scaler_wrappers.wrap_scale)
+        for owner, name, wrap in REPLACED:
+            self._replace(self._patches, owner, name, wrap)
+        if self.detects_anomalies:
+            self._modes.enter_context(replay_wrappers.anomaly_detection())
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),
         ]
+        self._open = True
+        for what in self._wanted:
+            self._install(what)
         self.quiet = False
 
     def close(self) -> None:
         """Leave torch as it was found; safe to call twice."""
         self.quiet = True
+        self._modes.close()
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        self.see_subtractions(seen=False)
+        self._open = False
+        for patches in self._seen.values():
+            patches.undo()
         self._patches.undo()
 
-    def see_subtractions(self, *, seen: bool) -> None:
-        """Switch the wrapper of tensor subtraction, which is too dear to be on all the time."""
+    def see(self, what: str, *, seen: bool) -> None:
+        """Switch a wrapper that is too dear to be on all the time: one of ``SEEN``."""
         if not seen:
-            self._subtraction.undo()
-        elif self._handles and not self._subtraction:
-            self._subtraction.replace(torch.Tensor, "__sub__", lambda original: wrappers.wrap_sub(self, original))
+            self._wanted.discard(what)
+            self._seen[what].undo()
+        elif what not in self._wanted:
+            self._wanted.add(what)
+            if self._open:
+                self._install(what)
 
-    @contextmanager
-    def operators(self, seen: Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]) -> Iterator[None]:
-        """Hand every operator that runs inside to ``seen(op, args, kwargs, output)``."""
+    def _install(self, what: str) -> None:
+        wrap, places = SEEN[what]
+        for owner, name in places:
+            self._replace(self._seen[what], owner, name, wrap)
 
-        class Watcher(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
-            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                output = func(*args, **(kwargs or {}))
-                seen(func, args, kwargs or {}, output)
-                return output
-
-        with Watcher():  # type: ignore[no-untyped-call] # torch
-            yield
-
-    @contextmanager
-    def modules(self, seen: Callable[[nn.Module, tuple[Any, ...]], Callable[[Any], None]]) -> Iterator[None]:
-        """Call ``seen(module, args)`` before every module that runs inside, and its answer with the output."""
-
-        def wrap(original: Any) -> Any:
-            def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-                done = seen(module, args)
-                output = original(module, *args, **kwargs)
-                done(output)
-                return output
-
-            return called
-
-        patches = Patches()
-        patches.replace(nn.Module, "__call__", wrap)
-        try:
-            yield
-        finally:
-            patches.undo()
+    # What a replay of a sick step needs.
+    operators = staticmethod(replay_wrappers.watch_operators)
+    modules = staticmethod(replay_wrappers.watch_modules)
+    traced_graph = staticmethod(replay_wrappers.traced_graph)
 
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
-        listeners = self._listeners[event]
+        listeners = self.listeners.awake[event]
         if not listeners or self.quiet:
             return
         began = now()
-        self.quiet = True
-        self.grad_enabled = event not in WITHOUT_TENSORS and torch.is_grad_enabled()
-        if self.grad_enabled:
-            torch._C._set_grad_enabled(False)  # noqa: FBT003 - torch's signature
+        self.quiet = MEMO.open = True
+        grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
+        if grad_enabled:
+            set_grad_enabled(False)
         try:
             for listener in listeners:
                 try:
@@ -178,12 +156,15 @@ class Taps:
                 except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
                     self._on_failure(getattr(listener, "__self__", listener), error)
         finally:
-            if self.grad_enabled:
-                torch._C._set_grad_enabled(True)  # noqa: FBT003 - torch's signature
-            self.quiet = False
-            took = now() - began
-            self.spent += took
-            self._spend(took)
+            if grad_enabled:
+                set_grad_enabled(True)
+            self.quiet = MEMO.open = False
+            MEMO.frame = None
+            self.spent += now() - began
+        if self._warnings:
+            self._warn_now()
+
+    def _warn_now(self) -> None:
         while self._warnings:
             _warn_at_user(self._warnings.pop(0))
 
@@ -191,15 +172,20 @@ class Taps:
         """Warn the user at the line that runs, once the event that is under way is over."""
         self._warnings.append(sentence)
 
-    def _replace(self, owner: Any, name: str, wrap: Callable[["Taps", Any], Any]) -> None:
-        self._patches.replace(owner, name, lambda original: wrap(self, original))
+    def _replace(self, patches: Patches, owner: Any, name: str, wrap: Wrapper) -> None:
+        patches.replace(owner, name, lambda original: wrap(self, original))
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.emit("step_begin", optimizer, frame_at(1))
+        clock = self.clock
+        self._phases_before = clock.forward + clock.backward + clock.data
         self._step_began = now() - self.spent
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.emit("step_end", optimizer, now() - self.spent - self._step_began)
+        took, clock = now() - self.spent - self._step_began, self.clock
+        within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
+        clock.optimizer += max(0, took - within)
+        self.emit("step_end", optimizer, took)
 
 
 def _warn_at_user(sentence: str) -> None:

@@ -6,6 +6,7 @@ torchmagic's frames out of the traceback below its own.
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -24,31 +25,53 @@ class Switchboard(Protocol):
     depth: int
     stack: list[Any]
     spent: int
-    sees_leaves: bool
-    sees_modules: bool
+    leaves: bool
+    follows: bool
+    clock: "PhaseClock"
+    heard: Mapping[str, Sequence[Any]]
 
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
 
 
+class PhaseClock:
+    """Nanoseconds that each phase took since somebody last read them; torchmagic's own are left out."""
+
+    __slots__ = ("backward", "data", "forward", "optimizer")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.data = self.forward = self.backward = self.optimizer = 0
+
+
 def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
+    clock, heard = taps.clock, taps.heard
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+        if taps.depth:
+            if taps.follows and not taps.quiet and not is_compiling():
+                return _nested(taps, original, module, args, kwargs)
+            return original(module, *args, **kwargs)
         if taps.quiet or is_compiling():
             return original(module, *args, **kwargs)
-        if taps.depth:
-            return _nested(taps, original, module, args, kwargs)
+        bare = not (module._modules or module._parameters)  # a criterion, or a layer without weights: no model
         taps.depth = 1
         taps.stack = [module]
         try:
-            taps.emit("root_begin", module, args, kwargs, frame_at(1))
+            if not bare:
+                taps.emit("root_begin", module, args, kwargs, frame_at(1))
             began = now() - taps.spent
             output = original(module, *args, **kwargs)
             took = now() - taps.spent - began
-            if taps.sees_leaves and not module._modules:
+            clock.forward += took
+            if taps.leaves and not module._modules:
                 taps.emit("leaf", module, args, output)
-            taps.emit("root_end", module, args, kwargs, output, took)
+            if not bare and heard["root_end"]:
+                taps.emit("root_end", module, args, kwargs, output, took)
         except BaseException as error:
             hide_ours(error)
             raise
@@ -62,36 +85,39 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
 
 def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
     """Call a module inside a model: with a note of where we are only while somebody asks for it."""
-    if not (taps.sees_modules or taps.sees_leaves):
-        return original(module, *args, **kwargs)
     taps.stack.append(module)
     try:
         output = original(module, *args, **kwargs)
     finally:
         taps.stack.pop()
-    if taps.sees_leaves and not module._modules:
+    if taps.leaves and not module._modules:
         taps.emit("leaf", module, args, output)
     return output
 
 
 def wrap_backward(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
+    clock, heard = taps.clock, taps.heard
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(tensors, *args, **kwargs)
         taps.emit("backward_begin", tensors, frame_at(1))
-        depth, leaves, stack = taps.depth, taps.sees_leaves, taps.stack
-        taps.depth, taps.sees_leaves, taps.stack = 1, False, []
+        depth, leaves, stack = taps.depth, taps.leaves, taps.stack
+        taps.depth, taps.leaves, taps.stack = 1, False, []
         began = now() - taps.spent
         try:
             result = original(tensors, *args, **kwargs)
         except BaseException as error:
             hide_ours(error)
+            taps.emit("backward_error", tensors, frame_at(1), error)
             raise
         finally:
-            taps.depth, taps.sees_leaves, taps.stack = depth, leaves, stack
-        taps.emit("backward_end", tensors, now() - taps.spent - began)
+            taps.depth, taps.leaves, taps.stack = depth, leaves, stack
+        took = now() - taps.spent - began
+        clock.backward += took
+        if heard["backward_end"]:
+            taps.emit("backward_end", tensors, took)
         return result
 
     return named_like(backward, original)
@@ -103,7 +129,9 @@ def wrap_next(taps: Switchboard, original: Any) -> Any:
     def __next__(loader: Any) -> Any:  # noqa: N807 - it takes that name's place
         began = now()
         batch = original(loader)
-        taps.emit("batch", loader, batch, now() - began)
+        took = now() - began
+        taps.clock.data += took
+        taps.emit("batch", loader, batch, took)
         return batch
 
     return __next__

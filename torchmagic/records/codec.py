@@ -8,21 +8,49 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.data import BadSampleRecord, BatchRecord, ClassCountsRecord
+from torchmagic.records.device import DeviceRecord, TransferRecord
+from torchmagic.records.evaluation import EvaluationRecord, StoppingRecord
 from torchmagic.records.finding import Finding
 from torchmagic.records.loss import BackwardRecord, BroadcastRecord, LossRecord, ProbabilityInputRecord
+from torchmagic.records.memory import HolderRecord, RetainedGraphRecord, UnseenGraphRecord
 from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord, RectifierRecord
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord, NoteRecord
+from torchmagic.records.precision import (
+    AutocastBackwardRecord,
+    AutocastRecord,
+    GradScalerRecord,
+    HalfWeightsRecord,
+    ScaledGradientsRecord,
+    ScalerUseRecord,
+    SkippedStepRecord,
+)
 from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
+from torchmagic.records.reach import ReachRecord
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.records.snapshot import SnapshotRecord
 
 KINDS: tuple[type, ...] = (
+    ActivationRecord,
+    AutocastBackwardRecord,
+    AutocastRecord,
     BackwardRecord,
+    BadSampleRecord,
+    BatchRecord,
     BroadcastRecord,
+    ClassCountsRecord,
     CrashRecord,
+    DeviceRecord,
     EnvironmentRecord,
     EvalModeRecord,
+    EvaluationRecord,
     FailureRecord,
     Finding,
+    GradScalerRecord,
+    HalfWeightsRecord,
+    HolderRecord,
     LoaderRecord,
     LossRecord,
     ModelRecord,
@@ -31,9 +59,19 @@ KINDS: tuple[type, ...] = (
     OptimizerRecord,
     ParameterRecord,
     ProbabilityInputRecord,
+    ReachRecord,
     RectifierRecord,
+    RetainedGraphRecord,
+    ScaledGradientsRecord,
+    ScalerUseRecord,
+    ScheduleRecord,
+    SkippedStepRecord,
+    SnapshotRecord,
+    StoppingRecord,
+    TransferRecord,
     UnclearedGradientsRecord,
     UnownedGradientsRecord,
+    UnseenGraphRecord,
 )
 _BY_NAME = {kind.__name__: kind for kind in KINDS}
 

@@ -51,10 +51,47 @@ class OptimizerRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoaderRecord:
-    """A DataLoader that was iterated: batch size, workers, sampler class and length (None when unknown)."""
+    """A DataLoader that was iterated.
+
+    Args:
+        name: Its variable, else ``DataLoader``.
+        batch_size: Samples a batch; None where a sampler of batches, or nobody, decides.
+        num_workers: Worker processes; 0 loads in this process.
+        sampler: Class of its sampler.
+        num_batches: Batches a pass; None when unknown.
+        shuffle: Whether its sampler draws at random; None for a sampler that torch does not know.
+        drop_last: Whether an incomplete last batch is left out.
+        pin_memory: Whether it asks for page-locked memory.
+        persistent_workers: Whether workers outlive a pass.
+        prefetch_factor: Batches loaded ahead by each worker; None without workers.
+        collate: Name of the function that makes a batch of samples.
+        dataset: Class of the dataset.
+        num_samples: Length of the dataset; None for a stream.
+        dataset_number: Which dataset object it is, counted in order of appearance: equal numbers, same object.
+        has_generator: Whether a random generator was given for the order and the workers' seeds.
+        worker_init: Name of ``worker_init_fn``; empty without one.
+        worker_init_constant: Whether ``worker_init_fn`` does the same in every worker: it reads neither the worker's
+            number nor its seed.
+        random_attributes: Attributes of the dataset that hold a random generator, which every worker copies.
+        place: Line that iterates it.
+    """
 
     name: str
     batch_size: int | None
     num_workers: int
     sampler: str
     num_batches: int | None
+    shuffle: bool | None = None
+    drop_last: bool = False
+    pin_memory: bool = False
+    persistent_workers: bool = False
+    prefetch_factor: int | None = None
+    collate: str = ""
+    dataset: str = ""
+    num_samples: int | None = None
+    dataset_number: int = 0
+    has_generator: bool = False
+    worker_init: str = ""
+    worker_init_constant: bool = False
+    random_attributes: tuple[str, ...] = ()
+    place: Place | None = None

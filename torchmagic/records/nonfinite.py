@@ -13,6 +13,53 @@ class Birth(StrEnum):
     FORWARD = "forward"
     GRADIENT = "gradient"
     PARAMETER = "parameter"
+    UPDATE = "update"
+
+
+class Direction(StrEnum):
+    """On which way through a step a value broke."""
+
+    INPUT = "input"
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    UPDATE = "update"
+
+
+class Cause(StrEnum):
+    """Why an operator's answer is not finite."""
+
+    LOG_OF_ZERO = "log of zero"
+    LOG_OF_NEGATIVE = "log of a negative number"
+    ZERO_OVER_ZERO = "zero over zero"
+    DIVISION_BY_ZERO = "division by zero"
+    NORM_AT_ZERO = "norm at zero"
+    SQRT_AT_ZERO = "slope of the square root at zero"
+    SQRT_OF_NEGATIVE = "square root of a negative number"
+    POWER = "power out of range"
+    EXP_OVERFLOW = "exponential overflows"
+    MASKED_ROW = "softmax over a row of minus infinities"
+    SINGLE_ELEMENT = "spread of one element"
+    MASK_LEAK = "gradient leaks through a mask"
+    HALF_OVERFLOW = "float16 overflows"
+    OVERFLOW = "overflow"
+    EMPTY_REDUCTION = "reduction of nothing"
+    NO_TARGETS = "all targets are ignored"
+    BAD_DATA = "data are not finite"
+    BAD_CONSTANT = "a constant is not finite"
+    EXPLODED_WEIGHTS = "weights exploded"
+    OUT_OF_DOMAIN = "argument out of the function's domain"
+    INFINITY_MINUS_INFINITY = "infinity minus infinity"
+    OWN_BACKWARD = "backward of a custom function"
+    UNKNOWN = "unknown"
+
+
+DIRECTIONS = {
+    Birth.INPUT: Direction.INPUT,
+    Birth.FORWARD: Direction.FORWARD,
+    Birth.GRADIENT: Direction.BACKWARD,
+    Birth.PARAMETER: Direction.INPUT,
+    Birth.UPDATE: Direction.UPDATE,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +72,18 @@ class NonfiniteRecord:
         model: Name of the model.
         module: Path of the innermost module at the origin, None outside any.
         parameter: Parameter with a non-finite gradient or value, nearest to the origin.
-        op: Operator at the origin, such as ``log`` or ``SqrtBackward0``.
-        place: Line at the origin.
+        op: Operator at the origin, such as ``log``; for a gradient the node, such as ``SqrtBackward0``.
+        place: Line at the origin; for a gradient the line whose derivative it is.
         num_nan: NaN in the first non-finite tensor.
         num_inf: Infinities in it.
         num_elements: Its elements.
         where: Which columns or elements, in words.
         operands: What the operator was given, in words.
         num_parameters: Parameters with a non-finite gradient.
+        cause: Class of the cause.
+        rows: First rows of the batch that hold bad data.
+        began: Step at which the weights, or the gradients, began to explode; None where they did not.
+        proven: Whether a replay showed the operator; otherwise it was concluded from names in the graph.
     """
 
     birth: Birth
@@ -48,3 +99,12 @@ class NonfiniteRecord:
     where: str = ""
     operands: str = ""
     num_parameters: int = 0
+    cause: Cause = Cause.UNKNOWN
+    rows: tuple[int, ...] = ()
+    began: int | None = None
+    proven: bool = False
+
+    @property
+    def direction(self) -> Direction:
+        """On which way through the step the value broke."""
+        return DIRECTIONS[self.birth]

@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 MAX_CELLS = 3_000_000
 # A short wide series must keep enough rows to be drawn.
 MIN_ROWS = 512
+# All series of a run together: 30 million cells are 120 MB. Ones of few columns are small, and keep every row longer.
+MAX_CELLS_TOGETHER = 30_000_000
+FEW_COLUMNS = 16
+# However many series share the room, each keeps about this many rows.
+MIN_ROWS_TOGETHER = 64
 
 # A step and a value for each column; the step is -1 and the value NaN where a column has none.
 Points = tuple[Sequence[int], Sequence[float]]
@@ -161,6 +166,18 @@ class Frame:
         """Keep the least and greatest value of each column among rows that are dropped."""
         self._low = _better(self._low, _extremes(steps, values, sign=1.0), sign=1.0)
         self._high = _better(self._high, _extremes(steps, values, sign=-1.0), sign=-1.0)
+
+
+def share_room(frames: Sequence[Frame]) -> None:
+    """Lower the rows that frames may keep so that all of them together stay within ``MAX_CELLS_TOGETHER``.
+
+    Args:
+        frames: All frames of a run; called when one is added.
+    """
+    wide = [frame for frame in frames if len(frame.subjects) > FEW_COLUMNS]
+    num_columns = sum(len(frame.subjects) for frame in wide)
+    for frame in wide:
+        frame.max_rows = min(frame.max_rows, max(MIN_ROWS_TOGETHER, MAX_CELLS_TOGETHER // num_columns))
 
 
 class _Extremes(NamedTuple):

@@ -1,9 +1,13 @@
 """This file is the recorder: the only way into a run."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torchmagic.session.run import Run
+
+# The run's clock is read no more often than this (ns).
+BETWEEN_READINGS = 10_000_000
+WHOLE = ("",)
 
 
 class Recorder:
@@ -11,14 +15,18 @@ class Recorder:
 
     Nothing here touches a device or a file, and nothing raises for what a probe may hand over: lists grow by one
     append, which is atomic, so any thread may call.
+
+    Args:
+        run: The run.
+        metered: Tells the nanoseconds that somebody else counts as spent inside torchmagic.
     """
 
-    __slots__ = ("_cost_ns", "_run", "_started_ns")
+    __slots__ = ("_cost_ns", "_metered", "_read_ns", "_run", "_started_ns")
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, run: Run, *, metered: Callable[[], int] = int) -> None:
+        self._run, self._metered = run, metered
         self._cost_ns = 0
-        self._started_ns = time.perf_counter_ns()
+        self._started_ns = self._read_ns = time.perf_counter_ns()
 
     @property
     def step(self) -> int:
@@ -28,26 +36,31 @@ class Recorder:
     @property
     def spent(self) -> int:
         """Nanoseconds spent inside torchmagic so far."""
-        return self._cost_ns
+        return self._cost_ns + self._metered()
 
     def add(self, record: object) -> None:
         """Keep a record."""
         self._run.records.append(record)
 
-    def append(self, metric: str, values: Sequence[float], subjects: Sequence[str] = ("",)) -> None:
+    def append(self, metric: str, values: Sequence[float], subjects: Sequence[str] = WHOLE) -> None:
         """Keep one row of a metric at the present step: one value a subject."""
-        self._run.frame(metric, subjects).append(self._run.steps, values)
+        run = self._run
+        frame = run.newest.get(metric)
+        if frame is None or frame.subjects is not subjects:
+            frame, values = run.room_for(metric, subjects, values)
+        frame.append(run.steps, values)
 
     def count_step(self) -> None:
-        """Close the present step, and bring the run's clock up to date."""
+        """Close the present step, and now and then bring the run's clock up to date."""
         self._run.steps += 1
-        self.read_clock()
+        if time.perf_counter_ns() - self._read_ns > BETWEEN_READINGS:
+            self.read_clock()
 
     def read_clock(self) -> None:
         """Bring the run's clock up to date."""
-        clock = self._run.clock
-        clock.cost = self._cost_ns / 1e9
-        clock.seconds = (time.perf_counter_ns() - self._started_ns) / 1e9
+        clock, self._read_ns = self._run.clock, time.perf_counter_ns()
+        clock.cost = self.spent / 1e9
+        clock.seconds = (self._read_ns - self._started_ns) / 1e9
 
     def spend(self, nanoseconds: int) -> None:
         """Book time spent inside torchmagic."""

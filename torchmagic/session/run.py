@@ -1,5 +1,6 @@
 """This file is the run: one watched execution, and everything known about it."""
 
+import math
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 from torchmagic.records.finding import Finding
 from torchmagic.records.series import Frame
 from torchmagic.session.document import to_json
+from torchmagic.session.frames import frame_for
 from torchmagic.session.parameters import parameter_rows
 
 R = TypeVar("R")
@@ -64,7 +66,7 @@ class Run:
         self.records: list[Any] = []
         self.frames: list[Frame] = []
         self.steps = 0
-        self._newest: dict[str, Frame] = {}
+        self.newest: dict[str, Frame] = {}
         self._report = report
 
     def __repr__(self) -> str:
@@ -105,14 +107,15 @@ class Run:
 
     def frame(self, metric: str, subjects: Sequence[str]) -> Frame:
         """Return the frame to append to; a new one begins where the subjects change."""
-        newest = self._newest.get(metric)
-        if newest is None or newest.subjects != tuple(subjects):
-            newest = next((f for f in self.frames if f.metric == metric and f.subjects == tuple(subjects)), None)
-            if newest is None:
-                newest = Frame(metric, subjects)
-                self.frames.append(newest)
-            self._newest[metric] = newest
-        return newest
+        return frame_for(self.newest, self.frames, metric, tuple(subjects))
+
+    def room_for(self, metric: str, subjects: Sequence[str], values: Sequence[float]) -> tuple[Frame, Sequence[float]]:
+        """Return the frame to append a row to, and the row in the order of its subjects."""
+        frame = self.frame(metric, subjects)
+        if frame.subjects == tuple(subjects):
+            return frame, values
+        given = dict(zip(subjects, values, strict=True))
+        return frame, [given.get(subject, math.nan) for subject in frame.subjects]
 
     @property
     def overhead(self) -> float:

@@ -6,19 +6,62 @@ from collections.abc import Sequence
 import torch
 from torch._utils import _flatten_dense_tensors
 
-# Below this many tensors, or above this many numbers, packing them costs more than it saves (measured on a CPU).
-FEW = 12
-SMALL = 2_000_000
+from torchmagic.tensors.exact import exact_moments
+
+# Up to so many numbers, which a core's second-level cache holds, packing tensors into one costs less than going
+# through them one by one (measured on a CPU, from 6 tensors to 200).
+SMALL = 1 << 18
+SINGLES = (torch.float32, torch.float64)
+# Kinds of tensors whose operators are torch's own.
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+# What torch raises for tensors without storage, packed types, and subclasses that lack an operator.
+UNREADABLE_ERRORS = (RuntimeError, NotImplementedError, TypeError, AttributeError)
+
+
+def values_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor's stored values as a strided tensor without gradient: a sparse one's values, a shard's part."""
+    if type(tensor) not in PLAIN and hasattr(tensor, "to_local"):
+        tensor = tensor.to_local()
+    tensor = tensor.detach()
+    if tensor.layout is torch.strided:
+        return tensor
+    if tensor.layout is torch.sparse_coo:
+        return tensor.coalesce().values()
+    return tensor.values() if tensor.layout is not torch._mkldnn else tensor.to_dense()  # type: ignore[attr-defined] # noqa: SLF001 - the layout has no other name
+
+
+def is_measurable(tensor: torch.Tensor) -> bool:
+    """Whether a tensor holds numbers that a norm can be taken of."""
+    if tensor.is_meta or type(tensor).__name__ == "FakeTensor" or tensor.is_quantized:
+        return False
+    if torch.nn.parameter.is_lazy(tensor):
+        return False
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def is_single(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class."""
+    return tensor.dtype in SINGLES and tensor.layout is torch.strided and type(tensor) in PLAIN
 
 
 def norms(tensors: Sequence[torch.Tensor]) -> list[float]:
-    """Return the L2 norm of each tensor, accumulated in float32 for half types; sparse tensors by their values."""
+    """Return the L2 norm of each tensor; NaN and infinity come through, an overflow of the squares does not.
+
+    Half types are accumulated in float32, sparse tensors count by their values, complex ones by their magnitudes, and
+    what cannot be read, such as a meta tensor, as 0.
+    """
     if not tensors:
         return []
-    dense = [_dense(tensor) for tensor in tensors]
-    half = any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in dense)
-    found = torch._foreach_norm(dense, 2, dtype=torch.float32) if half else torch._foreach_norm(dense, 2)  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
-    return fetch(found)
+    try:
+        dense = [tensor if is_single(tensor) else _ready(tensor) for tensor in tensors]
+        found = fetch(torch._foreach_norm(dense, 2))  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
+    except UNREADABLE_ERRORS:
+        return [_norm_alone(tensor) for tensor in tensors]
+    if math.isfinite(sum(found)):
+        return found
+    return [
+        value if math.isfinite(value) else _norm_alone(tensor) for tensor, value in zip(tensors, found, strict=True)
+    ]
 
 
 def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:
@@ -26,18 +69,22 @@ def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:
     if all(scalar.device.type == "cpu" for scalar in scalars):
         return [scalar.item() for scalar in scalars]
     first = next(scalar.device for scalar in scalars if scalar.device.type != "cpu")
-    together = torch.stack([scalar.to(device=first, dtype=torch.float32) for scalar in scalars])
+    wide = torch.float64 if first.type == "cuda" else torch.float32  # not every device knows float64
+    together = torch.stack([scalar.to(device=first, dtype=wide) for scalar in scalars])
     return together.tolist()
 
 
 def total_norm(values: Sequence[float]) -> float:
     """Return the L2 norm of all tensors together from their norms; NaN and infinity come through."""
-    return math.sqrt(sum(value * value for value in values)) if values else 0.0
+    total = math.sqrt(sum(value * value for value in values))
+    return total if math.isfinite(total) or any(map(math.isnan, values)) else math.hypot(*values)
 
 
 def packs_well(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether copying these tensors, or ones like them, into one is the cheapest way to their norm."""
-    if len(tensors) <= FEW or sum(tensor.numel() for tensor in tensors) > SMALL:
+    if not tensors or any(type(tensor) not in PLAIN for tensor in tensors):
+        return False
+    if sum(tensor.numel() for tensor in tensors) > SMALL:
         return False
     kinds = {(tensor.dtype, tensor.device.type, tensor.layout) for tensor in tensors}
     return kinds in ({(torch.float32, "cpu", torch.strided)}, {(torch.float64, "cpu", torch.strided)})
@@ -53,22 +100,23 @@ def quick_total(tensors: Sequence[torch.Tensor], *, pack: bool) -> float:
     if pack:
         try:
             flat = _flatten_dense_tensors(tensors)  # type: ignore[no-untyped-call] # torch
-            return math.sqrt(torch.dot(flat, flat).item())
+            squares = flat.dot(flat).item()
         except RuntimeError:  # a gradient of another kind than its parameter, such as a sparse one
-            pass
+            squares = math.nan
+        if math.isfinite(squares):
+            return math.sqrt(squares)
     return total_norm(norms(tensors))
 
 
-def moments(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return sum, sum of squares, least, greatest and number of non-zeros as zero-dim tensors."""
-    flat = _dense(tensor).reshape(-1)
-    if flat.dtype in (torch.float16, torch.bfloat16):
-        flat = flat.float()
-    low, high = torch.aminmax(flat)
-    return flat.sum(), torch.dot(flat, flat), low, high, torch.count_nonzero(flat)
+def _norm_alone(tensor: torch.Tensor) -> float:
+    try:
+        return exact_moments(values_of(tensor)).norm if is_measurable(tensor) else 0.0
+    except UNREADABLE_ERRORS:
+        return 0.0
 
 
-def _dense(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.layout is torch.strided:
-        return tensor.abs() if tensor.is_complex() else tensor
-    return tensor.coalesce().values() if tensor.layout is torch.sparse_coo else tensor.values()
+def _ready(tensor: torch.Tensor) -> torch.Tensor:
+    values = values_of(tensor)
+    if values.is_complex():
+        return values.abs()
+    return values if values.dtype in SINGLES else values.float()

@@ -3,9 +3,9 @@
 import pytest
 
 from torchmagic.records.finding import Severity
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.numerics.nonfinite_forward import CURES, nonfinite_forward
+from torchmagic.rules.numerics.nonfinite_forward import CURES, CURES_OF_CAUSES, nonfinite_forward
 from torchmagic.rules.numerics.nonfinite_gradient import nonfinite_gradient
 from torchmagic.rules.numerics.nonfinite_input import nonfinite_input
 from torchmagic.session.run import Run
@@ -87,3 +87,44 @@ def test_a_gradient_names_its_parameter_and_the_likely_operator():
 
 def test_a_finite_run_is_silent():
     assert [list(rule(Run())) for rule in (nonfinite_input, nonfinite_forward, nonfinite_gradient)] == [[], [], []]
+
+
+def test_an_operator_that_a_replay_showed_is_surer_than_one_from_names():
+    (named,) = born(Birth.FORWARD, op="exp")["nonfinite-forward"]
+    (shown,) = born(Birth.FORWARD, op="exp", proven=True)["nonfinite-forward"]
+    assert shown.confidence > named.confidence
+
+
+@pytest.mark.parametrize("cause", CURES_OF_CAUSES)
+def test_a_cause_has_advice_of_its_own(cause):
+    (finding,) = born(Birth.FORWARD, op="mul", cause=cause)["nonfinite-forward"]
+    assert finding.fix == CURES_OF_CAUSES[cause]
+    assert finding.evidence["cause"] == cause.value
+
+
+def test_weights_that_exploded_say_since_when():
+    (finding,) = born(Birth.FORWARD, op="pow", cause=Cause.EXPLODED_WEIGHTS, began=3)["nonfinite-forward"]
+    assert "since step 3" in finding.why
+    assert "learning rate" in finding.fix
+
+
+def test_an_update_names_its_operator_and_what_helps():
+    found = born(Birth.UPDATE, op="addcdiv_", parameter="net.0.weight", cause=Cause.ZERO_OVER_ZERO, began=2)
+    (finding,) = found["nonfinite-forward"]
+    assert "addcdiv_ in the update" in finding.title
+    assert "since step 2" in finding.why
+    assert "eps" in finding.fix
+    assert not found["nonfinite-gradient"]
+
+
+def test_a_gradient_that_leaks_through_a_mask_says_so():
+    facts = {"parameter": "net.0.weight", "op": "LogBackward0", "cause": Cause.MASK_LEAK, "proven": True}
+    (finding,) = born(Birth.GRADIENT, **facts)["nonfinite-gradient"]
+    assert finding.evidence["operator"] == "LogBackward0"
+    assert "leaks through a mask" in finding.why
+    assert "before the operator" in finding.fix
+
+
+def test_a_bad_batch_says_which_rows():
+    (finding,) = born(Birth.INPUT, model="net", where="columns 3 of 8", rows=(4, 9))["nonfinite-input"]
+    assert finding.evidence["rows"] == "4, 9"

@@ -13,7 +13,7 @@ stable form (``log_softmax``, ``logsumexp``, ``binary_cross_entropy_with_logits`
 from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -26,6 +26,26 @@ CURES = {
     "pow": "keep base and exponent in range, or work with logarithms",
     "binary_cross_entropy": "give logits to binary_cross_entropy_with_logits",
 }
+# What helps where the operator alone does not say it.
+CURES_OF_CAUSES = {
+    Cause.NORM_AT_ZERO: "keep the norm from zero: x / x.norm(dim=-1, keepdim=True).clamp_min(1e-8), or F.normalize(x)",
+    Cause.SQRT_OF_NEGATIVE: "keep the argument above zero: torch.sqrt(x.clamp_min(0) + 1e-8)",
+    Cause.MASKED_ROW: "leave a position open in every row of the mask, or zero such rows after the softmax",
+    Cause.SINGLE_ELEMENT: "take the spread with correction=0, or skip groups of one element (drop_last=True)",
+    Cause.EMPTY_REDUCTION: "skip the term when nothing is selected: if mask.any(): loss = loss + values[mask].mean()",
+    Cause.NO_TARGETS: "skip batches whose targets are all ignored, or sum and divide by the count clamped to one",
+    Cause.HALF_OVERFLOW: "compute this in float32 (or bfloat16), which reaches 3e38 where float16 ends at 65504",
+    Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+    Cause.OUT_OF_DOMAIN: "clamp the argument into the function's domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
+    Cause.INFINITY_MINUS_INFINITY: "use a large finite number instead of infinity: torch.finfo(x.dtype).min / 2",
+    Cause.BAD_CONSTANT: "look where the infinite number comes from: a schedule, a scale, or a best value so far",
+}
+# What helps against an update that breaks.
+UPDATE_CURES = {
+    Cause.ZERO_OVER_ZERO: "give the optimizer an eps above zero, such as 1e-8: it divides by a moment that is zero",
+    Cause.DIVISION_BY_ZERO: "give the optimizer an eps above zero, such as 1e-8: it divides by a moment that is zero",
+    Cause.BAD_CONSTANT: "look at the learning rate and its schedule: a setting of the optimizer is not finite",
+}
 
 
 @rule
@@ -34,7 +54,7 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is Birth.FORWARD:
             yield _made(record)
-        elif record.birth is Birth.PARAMETER:
+        elif record.birth in (Birth.PARAMETER, Birth.UPDATE):
             yield _spread(record)
 
 
@@ -42,10 +62,11 @@ def _made(record: NonfiniteRecord) -> Finding:
     what = record.op or "an operator"
     given = f" given {record.operands}" if record.operands else ""
     cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
+    since = f" The weights have grown since step {record.began}." if record.began is not None else ""
     return Finding(
         rule="nonfinite-forward",
         severity=Severity.ERROR,
-        confidence=0.95 if record.op else 0.8,
+        confidence=0.99 if record.proven else 0.95 if record.op else 0.8,
         title=f"{what} makes the first non-finite value at step {record.step}, in {record.module or 'the loss'}",
         module=record.module,
         **line_of(record.place),
@@ -56,9 +77,12 @@ def _made(record: NonfiniteRecord) -> Finding:
             "NaN": record.num_nan,
             "Inf": record.num_inf,
             "values": record.num_elements,
+            "cause": record.cause.value,
         },
-        why=f"Inputs and parameters were finite; {what}{given} gave the first value that is not.",
-        fix=cure or "keep the argument of this operator in range, or lower the learning rate if weights blew up",
+        why=f"Inputs and parameters were finite; {what}{given} gave the first value that is not.{since}",
+        fix=CURES_OF_CAUSES.get(record.cause)
+        or cure
+        or "keep the argument of this operator in range, or lower the learning rate if weights blew up",
     )
 
 
@@ -67,12 +91,28 @@ def _spread(record: NonfiniteRecord) -> Finding:
         rule="nonfinite-forward",
         severity=Severity.ERROR,
         confidence=0.9,
-        title=f"{record.parameter} is non-finite before the forward at step {record.step}",
+        title=f"{record.parameter} is non-finite before the forward at step {record.step}"
+        + (f": {record.op} in the update made it so" if record.op else ""),
         module=record.module,
         parameter=record.parameter,
         **line_of(record.place),
         step=record.step,
-        evidence={"NaN": record.num_nan, "Inf": record.num_inf, "values": record.num_elements},
-        why="The parameter itself is not finite: an update overflowed, or it was made or loaded so.",
-        fix="lower the learning rate or clip gradients; check what the parameter was made from",
+        evidence={
+            "NaN": record.num_nan,
+            "Inf": record.num_inf,
+            "values": record.num_elements,
+            "cause": record.cause.value,
+            "given": record.operands or "not seen",
+        },
+        why=_reason(record),
+        fix=UPDATE_CURES.get(record.cause, "lower the learning rate or clip gradients")
+        if record.birth is Birth.UPDATE
+        else "check what the parameter was made from, or the checkpoint it was loaded from",
     )
+
+
+def _reason(record: NonfiniteRecord) -> str:
+    if record.birth is Birth.PARAMETER:
+        return "The parameter was not finite before any update: it was made or loaded so."
+    since = f"; the gradients have grown since step {record.began}" if record.began is not None else ""
+    return f"The gradients of the last step were finite, and the optimizer's update made the parameter so{since}."

@@ -14,9 +14,18 @@
 from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
+
+DEFAULT_CURE = "keep the argument from the singular point, as in torch.sqrt(x + 1e-12) or x.clamp_min(1e-12)"
+CURES = {
+    Cause.MASK_LEAK: "make the argument safe before the operator too: torch.log(torch.where(ok, x, 1.0))",
+    Cause.OWN_BACKWARD: "look at the line of the custom backward, or the hook, that is named: it divides or overflows",
+    Cause.HALF_OVERFLOW: "scale the loss with torch.amp.GradScaler, or compute this in float32 or bfloat16",
+    Cause.OUT_OF_DOMAIN: "keep the argument from the ends of the domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
+    Cause.DIVISION_BY_ZERO: "keep the divisor from zero: x / y.clamp_min(1e-8)",
+}
 
 
 @rule
@@ -26,6 +35,8 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
         if record.birth is not Birth.GRADIENT:
             continue
         likely = f"; the graph holds {record.op}, whose derivative can be infinite" if record.op else ""
+        if record.proven:
+            likely = f": {record.op} gives the first gradient that is not ({record.cause})"
         yield Finding(
             rule="nonfinite-gradient",
             severity=Severity.ERROR,
@@ -40,8 +51,9 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
                 "Inf": record.num_inf,
                 "values": record.num_elements,
                 "parameters with such a gradient": record.num_parameters,
-                "likely operator": record.op or "not seen",
+                "operator" if record.proven else "likely operator": record.op or "not seen",
+                "cause": record.cause.value,
             },
             why=f"The forward is finite and its derivative is not{likely}.",
-            fix="keep the argument from the singular point, as in torch.sqrt(x + 1e-12) or x.clamp_min(1e-12)",
+            fix=CURES.get(record.cause, DEFAULT_CURE),
         )

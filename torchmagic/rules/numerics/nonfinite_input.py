@@ -37,6 +37,7 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
                 "Inf": record.num_inf,
                 "values": record.num_elements,
                 "where": record.where,
+                "rows": ", ".join(map(str, record.rows)) or "not known",
             },
             why="The data are not finite before the model touches them; everything computed from them is lost.",
             fix="x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built",

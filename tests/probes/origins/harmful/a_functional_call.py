@@ -1,0 +1,20 @@
+"""A functional call."""
+
+# expect-direction: backward
+# expect-op: SqrtBackward0
+# expect-cause: slope of the square root at zero
+
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+
+from torch.func import functional_call
+
+params = {k: v.detach().clone().requires_grad_() for k, v in net.named_parameters()}
+opt = torch.optim.SGD(params.values(), lr=0.1)
+for step in range(3):
+    opt.zero_grad()
+    out = functional_call(net, params, (x,))
+    loss = (out - out.detach()).pow(2).sum(1).sqrt().mean()  # here
+    loss.backward()
+    opt.step()

@@ -1,0 +1,16 @@
+"""Division by zero."""
+
+# expect-direction: forward
+# expect-op: div
+# expect-cause: division by zero
+
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+for step in range(3):
+    opt.zero_grad()
+    out = net(x)
+    scale = out.abs() + 1
+    loss = (scale / torch.zeros(3)).mean()  # here
+    loss.backward()
+    opt.step()

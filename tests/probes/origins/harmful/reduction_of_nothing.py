@@ -1,0 +1,15 @@
+"""Reduction of nothing."""
+
+# expect-direction: forward
+# expect-op: mean
+# expect-cause: reduction of nothing
+
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+for step in range(3):
+    opt.zero_grad()
+    out = net(x)
+    loss = out[y == 7].mean()  # here
+    loss.backward()
+    opt.step()

@@ -1,0 +1,58 @@
+"""This file tests the pace: the budget holds, whatever a collection costs, and every kind is seen now and then."""
+
+import itertools
+import random
+
+import pytest
+
+from torchmagic.probes.pacing import LONGEST, LONGEST_REST, Pacer
+
+STEP = 1_000_000
+
+
+def simulate(pacer, *, kinds, hidden=0.0, steps=4000, jitter=0.0):
+    """Run steps of a millisecond; return the share that collections truly took, and the steps each kind was taken at.
+
+    ``kinds`` says what each kind times of itself; ``hidden`` is how much of that comes on top, unseen by its timing.
+    """
+    noise = random.Random(1)  # noqa: S311 - a seeded disturbance
+    true, taken = 0.0, {kind: [] for kind in kinds}
+    for step in range(steps):
+        extra = 0.0
+        for kind, cost in kinds.items():
+            if pacer.wants(kind):
+                pacer.pay(kind, int(cost))
+                taken[kind].append(step)
+                extra += cost * hidden
+                true += cost * (1 + hidden)
+        pacer.earn(int(STEP * (1 + jitter * noise.random()) + extra))
+    return true / (steps * STEP), taken
+
+
+@pytest.mark.parametrize("hidden", [0.0, 0.5, 1.5])
+@pytest.mark.parametrize("share", [0.03, 0.05, 0.1])
+def test_the_budget_holds_even_when_collections_time_themselves_too_low(share, hidden):
+    spent, taken = simulate(Pacer(share=share), kinds={"gradients": 250e3, "updates": 400e3}, hidden=hidden, jitter=0.2)
+    assert spent <= 1.35 * share
+    assert spent >= 0.3 * share, "a budget is there to be used"
+    assert all(taken.values())
+
+
+def test_a_kind_that_never_fits_is_taken_all_the_same_but_rarely():
+    _, taken = simulate(Pacer(share=0.0001), kinds={"gradients": 5e6, "activations": 5e6})
+    gaps = {kind: [b - a for a, b in itertools.pairwise(steps)] for kind, steps in taken.items()}
+    assert max(gaps["gradients"]) == LONGEST
+    assert max(gaps["activations"]) == LONGEST_REST["activations"]
+
+
+def test_a_fixed_cadence_outweighs_the_budget():
+    _, taken = simulate(Pacer(share=0.0, every=7), kinds={"gradients": 250e3}, steps=70)
+    assert taken["gradients"] == list(range(0, 70, 7))
+
+
+def test_one_slow_step_does_not_pay_for_a_burst():
+    pacer = Pacer(share=0.05)
+    simulate(pacer, kinds={"gradients": 500e3}, steps=500)
+    pacer.earn(3_000 * STEP)
+    spent, _ = simulate(pacer, kinds={"gradients": 500e3}, steps=400)
+    assert spent <= 2 * 0.05

@@ -1,0 +1,241 @@
+"""This file tests which forwards are known for evaluations, in which mode they ran, and their losses."""
+
+import pytest
+import torch
+
+from torchmagic.records.evaluation import EvaluationRecord
+
+ONLY = {"only": ("data", "validation", "backward")}
+SETUP = """
+net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+loader, tensors = torch.utils.data.DataLoader, torch.utils.data.TensorDataset
+x, y, xv, yv = torch.randn(32, 3), torch.arange(32) % 2, torch.randn(24, 3), torch.arange(24) % 2
+train, test = loader(tensors(x, y), batch_size=8), loader(tensors(xv, yv), batch_size=8)
+criterion = nn.CrossEntropyLoss()
+def fit():
+    for a, b in train:
+        opt.zero_grad()
+        loss = criterion(net(a), b)
+        loss.backward()
+        opt.step()
+"""
+EVALUATION = """
+for _ in range(3):
+    net.train()
+    fit()
+    net.eval()
+    with torch.no_grad():
+        for a, b in test:
+            loss = criterion(net(a), b)
+"""
+
+
+def passes(run):
+    return run.of(EvaluationRecord)
+
+
+def test_evaluations_after_each_epoch_are_told_apart_from_training(run_cell):
+    run, _ = run_cell(SETUP + EVALUATION, **ONLY)
+    assert [each.step for each in passes(run)] == [4, 8, 12]
+    for each in passes(run):
+        assert (each.model, each.loader, each.num_batches, each.num_losses) == ("net", "test", 3, 3)
+        assert (each.training, each.grad_enabled, each.recorded_graph, each.awake) == (False, False, False, ())
+        assert (each.also_trained, each.trained_on) == (True, False)
+        assert each.loss_names == ("cross_entropy(test)",)
+        assert each.place.source == "loss = criterion(net(a), b)"
+    assert len(run.series("loss", name="loss")[0]) == 12
+    assert run.series("eval_batches", name="net") == ([4, 8, 12], [3.0, 3.0, 3.0])
+
+
+def test_the_loss_of_an_evaluation_is_the_mean_over_its_batches(run_cell):
+    source = SETUP + EVALUATION + "expected = [criterion(net(a), b).item() for a, b in test]"
+    run, names = run_cell(source.replace("expected", "with torch.no_grad(): expected"), **ONLY)
+    steps, losses = run.series("eval_loss", name="cross_entropy(test)")
+    assert steps == [4, 8, 12]
+    assert losses[-1] == pytest.approx(sum(names["expected"]) / 3, rel=1e-5)
+
+
+def test_training_alone_has_no_evaluation(run_cell):
+    run, _ = run_cell(SETUP + "for _ in range(4): fit()", **ONLY)
+    assert not passes(run)
+    assert not run.subjects("eval_loss")
+
+
+def test_an_evaluation_in_training_mode_names_the_layers_that_are_awake(run_cell):
+    run, _ = run_cell(SETUP + EVALUATION.replace("net.eval()", "pass"), **ONLY)
+    assert {(each.training, each.grad_enabled, each.awake) for each in passes(run)} == {(True, False, ("net.1",))}
+
+
+def test_an_evaluation_without_no_grad_is_known(run_cell):
+    run, _ = run_cell(SETUP + EVALUATION.replace("with torch.no_grad():", "if True:"), **ONLY)
+    assert [each.num_batches for each in passes(run)] == [3, 3, 3]
+    assert {(each.training, each.grad_enabled, each.recorded_graph) for each in passes(run)} == {(False, True, True)}
+    assert run.series("eval_loss", name="cross_entropy(test)")[0] == [4, 8, 12]
+
+
+def test_an_evaluation_with_neither_eval_nor_no_grad_is_known_by_its_loader(run_cell):
+    source = EVALUATION.replace("with torch.no_grad():", "if True:").replace("net.eval()", "pass")
+    run, _ = run_cell(SETUP + source, **ONLY)
+    assert [(each.loader, each.num_batches, each.training) for each in passes(run)] == [("test", 3, True)] * 3
+    assert not any(each.loader == "train" for each in passes(run))
+
+
+def test_an_evaluation_by_hand_with_neither_eval_nor_no_grad_is_known_by_its_losses(run_cell):
+    source = """
+    for _ in range(3):
+        for i in range(0, 32, 8):
+            opt.zero_grad()
+            loss = criterion(net(x[i : i + 8]), y[i : i + 8])
+            loss.backward()
+            opt.step()
+        values = [criterion(net(xv[i : i + 4]), yv[i : i + 4]).item() for i in range(0, 24, 4)]
+    """
+    run, _ = run_cell(SETUP + "if True:" + source, **ONLY)
+    assert [each.num_batches for each in passes(run)] == [6, 6, 6]
+    assert [each.num_losses for each in passes(run)] == [6, 6, 6]
+    assert len(run.series("eval_loss", name="cross_entropy(net)")[0]) == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # gradients accumulate over batches
+        "for k, (a, b) in enumerate(train):\n    (criterion(net(a), b) / 4).backward()\nopt.step()",
+        # a loss a moment, one backward
+        "total = sum(criterion(net(a), b) for a, b in train)\ntotal.backward()\nopt.step()",
+        # two calls and one loss
+        "loss = criterion(net(x) + net(x.flip(0)), y)\nloss.backward()\nopt.step()",
+        # a penalty that needs a second forward
+        "criterion(net(x), y).backward()\nF.mse_loss(net(x), net(x).detach() + 1).backward()\nopt.step()",
+        # a closure
+        (
+            "def closure():\n    opt.zero_grad()\n    loss = criterion(net(x), y)\n"
+            "    loss.backward()\n    return loss\n"
+            "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\nopt.step(closure)"
+        ),
+        # an attack in evaluation mode
+        (
+            "a = x.clone().requires_grad_()\nnet.eval()\n"
+            "for _ in range(5): torch.autograd.grad(criterion(net(a), y), a)\n"
+            "net.train()\ncriterion(net(x), y).backward()\nopt.step()"
+        ),
+        # trained in evaluation mode, by mistake or not
+        "net.eval()\nfit()",
+        # a loop that is left before its last backward
+        (
+            "for i, (a, b) in enumerate(train):\n    loss = criterion(net(a), b)\n    if i == 3: break\n"
+            "    loss.backward()\n    opt.step()"
+        ),
+    ],
+    ids=["accumulation", "sum", "two calls", "two backwards", "closure", "attack", "eval mode", "left"],
+)
+def test_training_of_another_shape_is_no_evaluation(run_cell, body):
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    run, _ = run_cell(SETUP + "fit()\nfor _ in range(4):\n" + indented, **ONLY)
+    assert not passes(run)
+
+
+def test_two_networks_against_each_other_have_no_evaluation(run_cell):
+    source = """
+    G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+    g, d = torch.optim.SGD(G.parameters(), lr=0.01), torch.optim.SGD(D.parameters(), lr=0.01)
+    bce, ones = F.binary_cross_entropy_with_logits, torch.ones(8, 1)
+    for _ in range(6):
+        fake = G(torch.randn(8, 2))
+        d.zero_grad()
+        (bce(D(torch.randn(8, 3)), ones) + bce(D(fake.detach()), 0 * ones)).backward()
+        d.step()
+        g.zero_grad()
+        bce(D(fake), ones).backward()
+        g.step()
+    """
+    run, _ = run_cell(source, **ONLY)
+    assert not passes(run)
+
+
+def test_a_teacher_at_every_step_does_not_crowd_out_the_evaluations(run_cell):
+    source = """
+    teacher = nn.Linear(3, 2)
+    for epoch in range(3):
+        net.train()
+        for i in range(20):
+            with torch.no_grad(): soft = teacher(x)
+            opt.zero_grad()
+            F.mse_loss(net(x), soft).backward()
+            opt.step()
+        net.eval()
+        with torch.no_grad(): criterion(net(xv), yv)
+    """
+    run, _ = run_cell(SETUP + "if True:" + source, **ONLY)
+    assert [(each.step, each.num_losses) for each in passes(run) if each.model == "net"] == [(20, 1), (40, 1), (60, 1)]
+    assert not any(each.also_trained or each.num_losses for each in passes(run) if each.model == "teacher")
+    assert len(run.series("eval_loss", name="cross_entropy(net)")[0]) == 3
+
+
+def test_batch_norm_renewed_by_torch_is_no_evaluation(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))\n"
+        "data = [torch.randn(8, 3) for _ in range(4)]\ntorch.optim.swa_utils.update_bn(data, net)",
+        **ONLY,
+    )
+    assert not passes(run)
+
+
+def test_an_evaluation_on_the_training_data_says_so(run_cell):
+    source = EVALUATION.replace("in test:", "in check:")
+    run, _ = run_cell(SETUP + "check = loader(train.dataset, batch_size=16)\n" + source, **ONLY)
+    assert {(each.loader, each.trained_on) for each in passes(run)} == {("check", True)}
+
+
+def test_two_loaders_evaluated_one_after_the_other_have_a_curve_each(run_cell):
+    more = "        for a, b in more:\n            loss = criterion(net(a), b)\n"
+    run, _ = run_cell(SETUP + "more = loader(tensors(xv, yv), batch_size=12)\n" + EVALUATION + more, **ONLY)
+    assert run.subjects("eval_loss") == ("cross_entropy(test)", "cross_entropy(more)")
+    assert [each.num_batches for each in passes(run)] == [3, 2] * 3
+
+
+def test_two_lines_without_a_loader_have_a_curve_each(run_cell):
+    source = """
+    for _ in range(3):
+        fit()
+        net.eval()
+        with torch.no_grad():
+            a = criterion(net(x), y)
+            b = criterion(net(xv), yv)
+        net.train()
+    """
+    run, names = run_cell(SETUP + "if True:" + source, **ONLY)
+    assert run.subjects("eval_loss") == ("cross_entropy(net)", "cross_entropy(net)#2")
+    assert run.series("eval_loss", name="cross_entropy(net)")[1][-1] == pytest.approx(names["a"].item())
+    assert run.series("eval_loss", name="cross_entropy(net)#2")[1][-1] == pytest.approx(names["b"].item())
+
+
+def test_a_cell_that_only_evaluates_is_told(run_cell):
+    _, names = run_cell(SETUP + "fit()")
+    run, _ = run_cell("net.eval()\nwith torch.no_grad():\n    for a, b in test: net(a)", names=names, **ONLY)
+    (found,) = passes(run)
+    assert (found.num_batches, found.num_losses, found.also_trained, found.loader) == (3, 0, False, "test")
+
+
+def test_an_evaluation_keeps_no_batch_and_no_output(run_cell):
+    source = SETUP + (
+        "import weakref\nrefs = []\nnet.eval()\nwith torch.no_grad():\n    for a, b in test:\n"
+        "        out = net(a)\n        loss = criterion(out, b)\n"
+        "        refs += [weakref.ref(a), weakref.ref(out), weakref.ref(loss)]\n"
+        "        del a, b, out, loss\n        alive = [each for each in refs if each() is not None]\n"
+        "        assert not alive"
+    )
+    run, _ = run_cell(source, **ONLY, every=1000)
+    assert len(passes(run)) == 1
+
+
+def test_losses_of_many_shapes_are_survived(run_cell):
+    source = SETUP + (
+        "net.eval()\nwith torch.no_grad():\n    F.cross_entropy(net(xv), yv, reduction='none')\n"
+        "    F.mse_loss(net(xv).bfloat16(), net(xv).bfloat16() + 1)\n    F.cross_entropy(net(xv), yv)"
+    )
+    run, _ = run_cell(source, **ONLY)
+    assert run.subjects("eval_loss") == ("mse_loss(net)", "cross_entropy(net)")
+    assert run.series("eval_loss", name="mse_loss(net)")[1] == [1.0]
+    assert torch.is_grad_enabled()

@@ -1,0 +1,145 @@
+"""This file tests what is read off a batch, against numpy in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchmagic.tensors.batch import (
+    bad_rows,
+    class_counts,
+    fields_in,
+    fingerprint,
+    has_values,
+    layout_of,
+    rises,
+    scales_of,
+    values_of,
+)
+
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    dtype=st.sampled_from(DTYPES),
+    shape=st.sampled_from([(), (1,), (7,), (4, 3), (2, 3, 5), (2, 3, 4, 4)]),
+    flip=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_values_are_those_of_numpy(dtype, shape, flip, seed):
+    drawn = torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 20
+    tensor = (drawn.abs() if dtype in (torch.uint8, torch.bool) else drawn).to(dtype)
+    tensor = tensor.transpose(0, -1) if flip and tensor.dim() > 1 else tensor
+    array = tensor.double().numpy()
+    found = values_of(tensor)
+    assert (found.low, found.high, found.nonfinite) == (array.min(), array.max(), False)
+    assert found.mean == pytest.approx(array.mean(), rel=1e-5, abs=1e-5)
+    assert found.std == pytest.approx(array.std(), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_left_out_and_said(dtype, bad):
+    found = values_of(torch.tensor([1.0, bad, 3.0], dtype=dtype))
+    assert found == (1.0, 3.0, 2.0, 1.0, True)
+
+
+def test_a_single_bad_value_in_a_large_batch_is_found():
+    x = torch.zeros(300, 1000)
+    x[123, 777] = math.nan
+    assert values_of(x).nonfinite
+    assert bad_rows(x, 4) == [(123, 1, 0)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_sum_that_overflows_is_no_bad_value(dtype):
+    assert not values_of(torch.full((300, 1000), torch.finfo(dtype).max, dtype=dtype)).nonfinite
+
+
+def test_values_that_are_all_bad_have_no_range():
+    found = values_of(torch.full((3,), math.nan))
+    assert found.nonfinite
+    assert math.isnan(found.mean)
+
+
+def test_scales_are_those_of_columns_and_channels():
+    x = torch.stack([torch.randn(50), 100 * torch.randn(50) + 5], 1)
+    scale, spread = scales_of(x)
+    array = x.double().numpy()
+    assert scale == pytest.approx(np.abs(array).mean(0).max(), rel=1e-5)
+    assert spread == pytest.approx(array.std(0).max() / array.std(0).min(), rel=1e-4)
+    images = x.T.reshape(1, 2, 5, 10).repeat(2, 1, 1, 1)
+    assert scales_of(images)[1] == pytest.approx(spread, rel=1e-4)
+    assert all(math.isnan(each) for each in scales_of(torch.arange(6).reshape(2, 3)))
+
+
+def test_a_batch_has_the_fingerprint_of_its_copy_and_of_no_other():
+    x = torch.randn(32, 3, 16, 16)
+    assert fingerprint(x) == fingerprint(x.clone()) == fingerprint(x.clone().contiguous())
+    assert fingerprint(x) != fingerprint(x + 1e-3)
+    assert fingerprint(x) != fingerprint(x.reshape(32, -1))
+    assert fingerprint(torch.arange(8)) != fingerprint(torch.arange(8).flip(0))
+
+
+def test_a_large_batch_is_not_looked_at_in_one_column_alone():
+    x = torch.zeros(100_000, 2)
+    other = x.clone()
+    other[:, 1] = 1.0
+    assert fingerprint(x) != fingerprint(other)
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ([0, 2, 2], [1, 0, 2]),
+        ([[1], [1]], [0, 2]),
+        ([0.0, 1.0, 1.0], [1, 2]),
+        ([-100, 1], [0, 1]),
+        ([0.5, 1.0], None),
+        ([5000], None),
+        ([[0, 1], [1, 0]], None),
+    ],
+)
+def test_class_targets_are_told_from_others(targets, expected):
+    assert class_counts(torch.tensor(targets)) == expected
+
+
+def test_targets_rise_only_where_there_are_several():
+    assert rises(torch.tensor([0, 0, 1]))
+    assert not rises(torch.tensor([0, 0]))
+    assert not rises(torch.tensor([0, 1, 0]))
+
+
+def test_the_fields_of_a_batch_have_their_places():
+    batch = {"image": torch.zeros(1), "boxes": [torch.zeros(1), "name", torch.zeros(2)]}
+    assert [field for field, _ in fields_in(batch)] == ["image", "boxes.0", "boxes.2"]
+    nest = [torch.zeros(1)]
+    nest.append(nest)  # a nest that holds itself
+    assert len(list(fields_in(nest))) == 3
+
+
+def test_tensors_without_plain_numbers_are_left_alone():
+    plain = torch.zeros(2)
+    assert has_values(plain)
+    for other in (
+        torch.zeros(0),
+        torch.zeros(2, dtype=torch.complex64),
+        torch.zeros(2, device="meta"),
+        torch.zeros(2, 2).to_sparse(),
+        torch.nn.Parameter(plain),
+        plain.as_subclass(type("Mine", (torch.Tensor,), {})),
+        "text",
+    ):
+        assert not has_values(other)
+
+
+def test_layouts_have_the_names_of_torch():
+    x = torch.zeros(2, 3, 4, 4)
+    assert layout_of(x) == "contiguous"
+    assert layout_of(x.contiguous(memory_format=torch.channels_last)) == "channels_last"
+    assert layout_of(x.transpose(0, 1)) == "strided"
+    assert layout_of(torch.eye(2).to_sparse()) == "sparse_coo"

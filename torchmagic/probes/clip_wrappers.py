@@ -1,0 +1,33 @@
+"""This file is the wrappers around the clipping of gradients beside ``clip_grad_norm_``."""
+
+from typing import Any
+
+import torch
+
+from torchmagic.probes.wrappers import Switchboard, is_compiling, named_like
+
+
+def wrap_clip_value(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``clip_grad_value_``: the gradients are told before they are clipped, for it answers no norm."""
+
+    def clip_grad_value_(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+        if taps.quiet or is_compiling():
+            return original(parameters, *args, **kwargs)
+        if not isinstance(parameters, torch.Tensor | list | tuple):
+            parameters = list(parameters)  # it may be walked only once
+        taps.emit("clip_value", parameters)
+        return original(parameters, *args, **kwargs)
+
+    return named_like(clip_grad_value_, original)
+
+
+def wrap_clip_with_norm(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``clip_grads_with_norm_``, which is given the norm before clipping."""
+
+    def clip_grads_with_norm_(parameters: Any, max_norm: Any, total_norm: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(parameters, max_norm, total_norm, *args, **kwargs)
+        if not is_compiling():
+            taps.emit("clip", total_norm)
+        return result
+
+    return named_like(clip_grads_with_norm_, original)

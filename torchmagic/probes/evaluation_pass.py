@@ -1,0 +1,110 @@
+"""This file is the evaluation pass: forwards of one model in one mode that no backward followed, and their losses."""
+
+import weakref
+from types import FrameType
+from typing import Any, NamedTuple
+
+import torch
+
+from torchmagic.probes.loaders import Loader
+from torchmagic.probes.sites import Site, site_of
+from torchmagic.tensors.reduce import fetch
+
+# Losses of a pass that are kept apart: one a criterion and line.
+MOST_LOSSES = 8
+
+
+class Key(NamedTuple):
+    """What forwards of one pass have in common."""
+
+    model: str
+    training: bool
+    grad_enabled: bool
+    loader: str
+
+
+class EvaluationPass:
+    """Forwards with one key since the last backward.
+
+    The values of losses are added up where they lie; a loss that may yet be trained on, as the first one of a training
+    step is, is only remembered weakly.
+
+    Attributes:
+        looks_like_training: Whether only the lack of a backward tells these forwards from training.
+        trained: Whether a backward has followed the call that began it.
+    """
+
+    def __init__(self, key: Key, loader: Loader | None, frame: FrameType, awake: tuple[str, ...]) -> None:
+        self.key, self.loader, self.awake = key, loader, awake
+        self.code, self.instruction, self.site = frame.f_code, frame.f_lasti, site_of(frame)
+        self.looks_like_training = key.training and key.grad_enabled
+        self.trained = False
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin again, as at the next step of a loop."""
+        self.forwards = 0
+        self.losses = 0
+        self.node = ""
+        self._first: tuple[str, weakref.ref[torch.Tensor]] | None = None
+        self._sums: dict[tuple[str, Site | None], tuple[torch.Tensor, int]] = {}
+        self._last: tuple[tuple[str, Site | None], torch.Tensor] | None = None
+
+    def add(self, name: str, output: torch.Tensor, frame: FrameType) -> None:
+        """Take in a loss computed on this pass's outputs."""
+        self.losses += 1
+        if self.losses == 1 and self.looks_like_training:
+            self._first = name, weakref.ref(output)
+            return
+        if output.grad_fn is not None:
+            self.node = output.grad_fn.name()
+        site = None if self.key.loader else site_of(frame)
+        self._add_first(site)
+        self._sum(name, site, output)
+
+    def means(self) -> dict[tuple[str, Site | None], float]:
+        """Return the mean of each loss over its batches, each batch counting the same."""
+        self._add_first(None)
+        values = fetch([total for total, _ in self._sums.values()])
+        counts = (count for _, count in self._sums.values())
+        return {key: value / count for key, value, count in zip(self._sums, values, counts, strict=True)}
+
+    def _add_first(self, site: Site | None) -> None:
+        """Add the loss that was only remembered, if the user still holds it."""
+        first, self._first = self._first, None
+        output = first[1]() if first is not None else None
+        if first is not None and output is not None:
+            self._sum(first[0], site, output)
+
+    def drop_last(self) -> None:
+        """Take out the last forward and its loss, which turned out to be training."""
+        self.forwards -= 1
+        if self._last is not None:
+            key, value = self._last
+            total, count = self._sums.pop(key)
+            if count > 1:
+                self._sums[key] = total - value, count - 1
+            self.losses -= 1
+
+    def _sum(self, name: str, site: Site | None, output: torch.Tensor) -> None:
+        key, value = (name, site), output.detach().reshape(()).clone()
+        known = self._sums.get(key)
+        if known is None and len(self._sums) >= MOST_LOSSES:
+            return
+        self._sums[key] = (value, 1) if known is None else (known[0] + value, known[1] + 1)
+        self._last = key, value
+
+
+def nodes_named(loss: Any, name: str, most: int) -> int:
+    """Return how many nodes of a loss's graph have a name, among the ``most`` nearest ones."""
+    queue = [loss.grad_fn] if isinstance(loss, torch.Tensor) else []
+    seen: set[Any] = set()
+    found = 0
+    while queue and len(seen) < most:
+        node = queue.pop(0)
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        found += node.name() == name
+        queue.extend(parent for parent, _ in node.next_functions)
+    return found

@@ -1,0 +1,104 @@
+"""This file is the explosions: when gradients began to grow, and which update made a parameter non-finite."""
+
+import copy
+import math
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.operands import operands
+from torchmagic.probes.origin_causes import cause_of
+from torchmagic.probes.origin_trace import Event, Trace
+from torchmagic.probes.taps import Taps
+from torchmagic.records.nonfinite import Cause
+from torchmagic.tensors.finite import is_finite
+
+# Weights this large belong to no trained network; initial weights are about one.
+LARGE = 1e4
+# A growth of the gradients by this much is an explosion, not a bad batch.
+GROWTH = 1e3
+# Norms that are kept; an explosion takes tens of steps.
+MOST_NORMS = 4096
+
+
+class Explosions:
+    """Keeps the gradients' total norm of the last steps: eight bytes a step."""
+
+    def __init__(self) -> None:
+        self._norms = array("d")
+        self._dropped = 0
+
+    def grow(self, norm: float) -> None:
+        """Note the norm of a step's gradients."""
+        self._norms.append(norm)
+        if len(self._norms) > 2 * MOST_NORMS:
+            self._dropped += MOST_NORMS
+            del self._norms[:MOST_NORMS]
+
+    def began(self) -> int | None:
+        """Return the step from which the gradients grew to the last; None where they did not grow by much."""
+        norms = [norm for norm in self._norms if math.isfinite(norm)]
+        first = len(norms) - 1
+        while first > 0 and norms[first - 1] < norms[first]:
+            first -= 1
+        if first < 0 or norms[-1] < GROWTH * max(norms[first], 1e-30):
+            return None
+        while first + 2 < len(norms) and norms[first + 1] < 2 * norms[first]:
+            first += 1
+        return first + self._dropped
+
+    def large(self, parameters: Iterable[torch.Tensor]) -> bool:
+        """Whether weights are far larger than any training makes them."""
+        floats = (each for each in parameters if each.is_floating_point() and each.numel())
+        return any(float(each.detach().abs().max()) > LARGE for each in floats)
+
+    def update(self, name: str, cast: Cast, taps: Taps) -> dict[str, Any]:
+        """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
+        entry = next((each for each in cast.optimizers if name in each.names), None)
+        began = self.began()
+        optimizer = entry.ref() if entry is not None else None
+        if optimizer is None:
+            return {}
+        facts: dict[str, Any] = {"operands": _settings(optimizer)}
+        found = _step_again(optimizer, taps)
+        if found is not None:
+            event, trace = found
+            facts |= {"op": event.op, "place": event.place, "cause": cause_of(event, trace, []), "proven": True}
+            facts["operands"] = "; ".join(filter(None, (operands(event.call), facts["operands"])))
+        elif began is not None:
+            facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
+        return facts
+
+
+def _settings(optimizer: torch.optim.Optimizer) -> str:
+    group = optimizer.param_groups[0]
+    said = [f"{key} {group[key]:.4g}" for key in ("lr", "eps") if isinstance(group.get(key), float)]
+    return f"{type(optimizer).__name__} with {', '.join(said)}" if said else type(optimizer).__name__
+
+
+def _step_again(optimizer: torch.optim.Optimizer, taps: Taps) -> tuple[Event, Trace] | None:
+    """Let a copy of the optimizer step on copies of its parameters, made finite, with gradients of zero.
+
+    What its state and its settings alone make non-finite shows: a division by a moment that is zero, a rate that is
+    infinite. The gradients of the step that did it are gone.
+    """
+    try:
+        double = copy.deepcopy(optimizer)
+        tensors = [each for group in double.param_groups for each in group["params"]]
+        for each in (*tensors, *(leaf for leaf in tree_leaves(dict(double.state)) if isinstance(leaf, torch.Tensor))):
+            if each.is_floating_point():
+                each.detach().nan_to_num_(0.0, 0.0, 0.0)
+        for each in tensors:
+            each.grad = torch.zeros_like(each)
+        trace = Trace(_step_again.__code__, lambda _: None)
+        with taps.operators(trace.operator):
+            double.step()
+    except Exception:  # noqa: BLE001 - an optimizer that cannot be copied, or needs a closure, tells nothing
+        return None
+    broken = next((each for each in tensors if not is_finite(each)), None)
+    event = trace.origin(broken) if broken is not None else None
+    return (event, trace) if event is not None and not event.outside else None

@@ -1,0 +1,178 @@
+"""This file watches loss scaling: the scale, steps left out, and gradients that are used while still scaled."""
+
+import math
+import weakref
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.sites import Site, here, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.precision import (
+    Deed,
+    GradScalerRecord,
+    ScaledGradientsRecord,
+    ScalerUseRecord,
+    SkippedStepRecord,
+)
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import fetch
+
+# Records of one kind that are kept; the series and the counts tell of the rest.
+MOST_RECORDS = 32
+
+
+class LossScaling:
+    """Records what a GradScaler does.
+
+    ``grad_scale`` after each update and ``skipped_steps`` (their number so far) at each step that was left out are
+    series; ``GradScalerRecord``, ``SkippedStepRecord``, ``ScaledGradientsRecord`` and, at the end, ``ScalerUseRecord``
+    are records. The scale is read where it lies on the host, else with the step's other numbers.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._recorder: Recorder | None = None
+        self._counts = dict.fromkeys(ScalerUseRecord.__dataclass_fields__, 0)
+        self._met: set[tuple[int, int]] = set()
+        self._scales: list[torch.Tensor] = []
+        self._scale = math.nan
+        self._scaled_model: weakref.ref[Model] | None = None
+        self._scaled = self._inside = self._stepped = False
+        # Of an optimizer that leaves the step out by itself (fused ones): what to tell when the scale has shrunk.
+        self._silent: tuple[str, int, Site | None] | None = None
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for scalers, clipping and steps."""
+        self._recorder = recorder
+        taps.on("scaled", self._see_loss)
+        taps.on("unscaled", self._see_unscaled)
+        taps.on("scaler_step_begin", self._begin_step)
+        taps.on("scaler_step_end", self._end_step)
+        taps.on("scaler_updated", self._see_update)
+        taps.on("step_begin", self._see_step)
+        taps.on("clip", self._see_clip)
+        taps.on("clip_value", self._see_clip)
+
+    def flush(self, step: int) -> None:
+        """Hand over scales that lie on a device."""
+        if self._scales:
+            scales, self._scales = fetch(self._scales), []
+            for scale in scales:
+                self._take_scale(scale)
+
+    def detach(self) -> None:
+        """Hand over what is left, and say how loss scaling was used."""
+        if self._recorder is None:
+            return
+        self.flush(0)
+        if any(self._counts.values()):
+            self._recorder.add(ScalerUseRecord(**self._counts))
+        self._recorder = None
+        self._silent = None
+
+    def _see_loss(self, loss: Any, scaled: Any) -> None:
+        if loss is scaled:  # the scaler is not enabled
+            return
+        self._counts["num_scaled"] += 1
+        self._scaled = True
+        model = self._cast.current
+        self._scaled_model = weakref.ref(model) if model is not None else None
+
+    def _see_unscaled(self, scaler: Any, optimizer: Any) -> None:
+        if scaler.is_enabled():
+            self._scaled = False
+            self._counts["num_unscaled"] += not self._inside
+
+    def _begin_step(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
+        self._inside, self._stepped = True, False
+        key = (id(scaler), id(optimizer))
+        if key not in self._met:
+            self._met.add(key)
+            self._meet(scaler, optimizer)
+
+    def _end_step(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
+        self._inside = False
+        if not scaler.is_enabled():
+            return
+        self._scaled = False
+        self._counts["num_steps"] += 1
+        step = self._recorder.step if self._recorder is not None else 0
+        if not self._stepped:
+            self._tell_skipped(self._cast.names.of_optimizer(optimizer, None), step, site_of(frame))
+        elif getattr(optimizer, "_step_supports_amp_scaling", False):
+            self._silent = (self._cast.optimizer(optimizer).name, step - 1, site_of(frame))
+
+    def _see_update(self, scaler: Any, given: bool) -> None:  # noqa: FBT001 - as the event brings it
+        if not scaler.is_enabled() or scaler._scale is None:
+            return
+        self._counts["num_updates"] += 1
+        if given:
+            self._silent = None
+        if scaler._scale.device.type == "cpu":
+            self._take_scale(scaler._scale.item())
+        else:
+            self._scales.append(scaler._scale.detach().clone())
+
+    def _take_scale(self, scale: float) -> None:
+        if self._silent is not None and scale < self._scale:
+            self._tell_skipped(*self._silent)
+        self._silent = None
+        self._scale = scale
+        if self._recorder is not None:
+            self._recorder.append("grad_scale", (scale,))
+
+    def _see_step(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        if self._inside:
+            self._stepped = True
+        elif self._scaled and self._scales_of(optimizer):
+            self._scaled = False
+            self._counts["num_past"] += 1
+            self._tell_scaled(Deed.STEP, self._counts["num_past"], frame)
+
+    def _see_clip(self, *clipped: Any) -> None:
+        if self._scaled and not self._inside:
+            self._counts["num_clipped_while_scaled"] += 1
+            self._tell_scaled(Deed.CLIP, self._counts["num_clipped_while_scaled"], None)
+
+    def _scales_of(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether an optimizer owns parameters of the model whose loss was scaled."""
+        model = self._scaled_model() if self._scaled_model is not None else None
+        return model is None or any(name in model.parameters for name in self._cast.optimizer(optimizer).names)
+
+    def _tell_scaled(self, deed: Deed, number: int, frame: FrameType | None) -> None:
+        if self._recorder is not None and number <= MOST_RECORDS:
+            place = place_of(site_of(frame) if frame is not None else here())
+            self._recorder.add(
+                ScaledGradientsRecord(step=self._recorder.step, deed=deed, scale=self._scale, place=place)
+            )
+
+    def _tell_skipped(self, optimizer: str, step: int, site: Site | None) -> None:
+        self._counts["num_skipped"] += 1
+        number = self._counts["num_skipped"]
+        if self._recorder is None:
+            return
+        self._recorder.append("skipped_steps", (number,))
+        if number <= MOST_RECORDS:
+            place = place_of(site)
+            self._recorder.add(SkippedStepRecord(step=step, optimizer=optimizer, scale=self._scale, place=place))
+
+    def _meet(self, scaler: Any, optimizer: torch.optim.Optimizer) -> None:
+        enabled = scaler.is_enabled()
+        if enabled and math.isnan(self._scale):
+            on_host = scaler._scale is not None and scaler._scale.device.type == "cpu"
+            self._scale = scaler._scale.item() if on_host else float(scaler._init_scale)
+        if self._recorder is not None:
+            self._recorder.add(
+                GradScalerRecord(
+                    step=self._recorder.step,
+                    optimizer=self._cast.names.of_optimizer(optimizer, None),
+                    enabled=enabled,
+                    scale=self._scale if enabled else math.nan,
+                    growth_factor=scaler.get_growth_factor() if enabled else math.nan,
+                    backoff_factor=scaler.get_backoff_factor() if enabled else math.nan,
+                    growth_interval=scaler.get_growth_interval() if enabled else 0,
+                )
+            )

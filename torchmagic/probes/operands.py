@@ -1,0 +1,56 @@
+"""This file is the operands: what an operator was given, and where a tensor's values are not finite, in words."""
+
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+# An operand is described by at most this many tensors.
+MOST_OPERANDS = 3
+# Columns and rows named in a record.
+MOST_COLUMNS = 6
+
+
+def operands(call: tuple[Any, Any, Any] | None) -> str:
+    """Describe the tensors that an operator was given."""
+    if call is None:
+        return ""
+    given = [each for each in tree_leaves(call[1:]) if isinstance(each, torch.Tensor)]
+    return "; ".join(described(each) for each in given[:MOST_OPERANDS])
+
+
+def described(tensor: torch.Tensor) -> str:
+    """Describe a tensor by its shape, its range and its zeros."""
+    shape = "×".join(map(str, tensor.shape)) or "scalar"
+    if not tensor.numel() or not tensor.is_floating_point() or tensor.layout is not torch.strided:
+        return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
+    low, high = torch.aminmax(tensor.detach())
+    zeros = tensor.numel() - int(torch.count_nonzero(tensor))
+    words = f", {zeros} zero{'' if zeros == 1 else 's'}" if zeros else ""
+    return f"{shape} from {low.item():.4g} to {high.item():.4g}{words}"
+
+
+def where_bad(value: torch.Tensor) -> str:
+    """Say which columns of a table, or which sample of a batch, hold values that are not finite."""
+    bad = _bad(value)
+    if bad is None or not bad.any():
+        return ""
+    if value.dim() == 2:  # noqa: PLR2004 - a table
+        columns = bad.any(0).nonzero().flatten().tolist()
+        more = f" and {len(columns) - MOST_COLUMNS} more" if len(columns) > MOST_COLUMNS else ""
+        return f"columns {', '.join(map(str, columns[:MOST_COLUMNS]))}{more} of {value.shape[1]}"
+    first = bad.nonzero()[0].tolist()
+    return f"first at index {tuple(first)} of shape {tuple(value.shape)}"
+
+
+def bad_rows(value: torch.Tensor) -> tuple[int, ...]:
+    """Return the first rows of a batch that hold values that are not finite."""
+    bad = _bad(value)
+    if bad is None or not bad.dim():
+        return ()
+    rows = bad.flatten(1).any(1) if bad.dim() > 1 else bad
+    return tuple(rows.nonzero().flatten().tolist()[:MOST_COLUMNS])
+
+
+def _bad(value: torch.Tensor) -> torch.Tensor | None:
+    return None if value.layout is not torch.strided else ~torch.isfinite(value.detach())

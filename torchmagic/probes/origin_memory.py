@@ -1,0 +1,206 @@
+"""This file is the memory of a step: what its models and losses were given, so that the step can be run again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+from weakref import ref
+
+import torch
+from torch import nn
+
+from torchmagic.probes.cast import Model
+from torchmagic.probes.sites import Site, is_users_file, site_of
+
+# Calls of models and losses remembered within a step: a recurrent loop may call many times.
+MOST_CALLS = 32
+# The same for models in evaluation mode, which seldom learn.
+MOST_EVALUATED = 4
+random_state = torch.default_generator.get_state
+
+
+class Instruction(NamedTuple):
+    """An instruction in a code object; cheaper to make than a line, which is looked up when it is wanted."""
+
+    code: CodeType
+    lasti: int
+
+    def site(self) -> Site:
+        """Return the line."""
+        line = list(self.code.co_positions())[self.lasti // 2][0]
+        return Site(self.code, line or self.code.co_firstlineno)
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call of a model: what it was given (``args`` may be a copy), the instruction, and the random numbers' state."""
+
+    module: nn.Module
+    model: Model
+    given: Any
+    args: Any
+    kwargs: Any
+    code: CodeType
+    lasti: int
+    site: Site | None
+    random: torch.Tensor | None
+    devices: Sequence[torch.Tensor]
+
+    def line(self) -> Site:
+        """Return the user's line that called."""
+        return self.site or Instruction(self.code, self.lasti).site()
+
+
+@dataclass(slots=True, eq=False)
+class Loss:
+    """A call of a loss function; what it was given is not kept alive."""
+
+    name: str
+    code: CodeType
+    lasti: int
+    site: Site | None
+    given: "ref[torch.Tensor]"
+    target: "ref[torch.Tensor] | None"
+    output: "ref[torch.Tensor]"
+
+    def line(self) -> Site:
+        """Return the user's line that called."""
+        return self.site or Instruction(self.code, self.lasti).site()
+
+
+@dataclass(slots=True, eq=False)
+class Backward:
+    """A backward pass: the instruction that asked for it, and which calls of models came before."""
+
+    code: CodeType
+    lasti: int
+    first: int
+    last: int
+
+
+class StepMemory:
+    """Keeps the calls of models, of losses and of backward since the last optimizer step.
+
+    What models are given is kept as it is; only for a model that changes its inputs in place is a copy kept. Nothing is
+    worked out before somebody asks: a step that is well pays for a few tuples.
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[Any, ...]] = []
+        self._losses: list[tuple[Any, ...]] = []
+        self._backwards: list[tuple[CodeType, int, int]] = []
+        self._made: list[Call] = []
+        self._versions: list[tuple[Any, list[int]]] = []
+        self._learning = True  # in the first step nobody knows yet whether a model changes what it is given
+        self._copies = True
+        self._devices = torch.cuda.is_available()
+        self._draws = True  # whether the state of the random numbers is kept, the dearest part of remembering
+        self._steps = 0
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls of models, the oldest first."""
+        for raw in self._calls[len(self._made) :]:
+            self._made.append(Call(*raw))
+        return self._made
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The calls of loss functions, the oldest first."""
+        return [Loss(*raw) for raw in self._losses]
+
+    @property
+    def backwards(self) -> list[Backward]:
+        """The backward passes, the oldest first."""
+        firsts = [0, *(last for _, _, last in self._backwards)]
+        return [
+            Backward(code, lasti, first, last)
+            for first, (code, lasti, last) in zip(firsts, self._backwards, strict=False)
+        ]
+
+    @property
+    def num_backwards(self) -> int:
+        """How many backward passes there were."""
+        return len(self._backwards)
+
+    def clear(self) -> None:
+        """Let go of the step's tensors."""
+        if self._calls:
+            if self._draws:
+                self._draws = self._may_draw()
+            elif not self._steps & (self._steps - 1):
+                self._draws = True
+            self._steps += 1
+            if self._learning:
+                self._copies = any(_versions(args) != versions for args, versions in self._versions)
+                self._learning = False
+                self._versions.clear()
+            self._calls.clear()
+            self._made.clear()
+        self._losses.clear()
+        self._backwards.clear()
+
+    def _may_draw(self) -> bool:
+        """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
+        first = self._calls[0][-2]
+        if first is None or not torch.equal(first, random_state()):
+            return True
+        modules = (part for call in self._calls for part in call[0].modules())
+        return any("Drop" in type(part).__name__ for part in modules)
+
+    def call(self, module: nn.Module, model: Model, args: Any, kwargs: Any, frame: FrameType) -> None:
+        """Remember the call of a model."""
+        calls = self._calls
+        if len(calls) >= (MOST_CALLS if module.training else MOST_EVALUATED):
+            if self._backwards:
+                return
+            calls.pop(0)  # an evaluation that forgot no_grad must not keep its batches
+            self._made.clear()
+        code, copies = frame.f_code, args
+        if self._copies:
+            copies = tuple(_copied(each) for each in args)
+            if self._learning:
+                self._versions.append((args, _versions(args)))
+        site = None if is_users_file(code.co_filename) else site_of(frame)
+        devices = torch.cuda.get_rng_state_all() if self._devices and torch.cuda.is_initialized() else ()  # type: ignore[no-untyped-call] # torch
+        state = random_state() if self._draws else None
+        calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
+
+    def loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
+        """Remember the call of a loss function."""
+        given = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if not isinstance(output, torch.Tensor) or not isinstance(given, torch.Tensor):
+            return
+        if len(self._losses) >= MOST_CALLS:
+            self._losses.pop(0)
+        code = frame.f_code
+        site = None if is_users_file(code.co_filename) else site_of(frame)
+        wanted = ref(target) if isinstance(target, torch.Tensor) else None
+        self._losses.append((name, code, frame.f_lasti, site, ref(given), wanted, ref(output)))
+
+    def backward(self, frame: FrameType | None) -> None:
+        """Remember a backward pass."""
+        if frame is not None and len(self._backwards) < MOST_CALLS:
+            self._backwards.append((frame.f_code, frame.f_lasti, len(self._calls)))
+
+    def of(self, backward: Backward) -> Sequence[Call]:
+        """Return the calls that belong to a backward pass."""
+        return self.calls[backward.first : backward.last] or self.calls[: backward.last]
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of the user's own code at or above a frame."""
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _versions(args: Any) -> list[int]:
+    return [each._version for each in args if type(each) is torch.Tensor and not each.is_inference()]
+
+
+def _copied(value: Any) -> Any:
+    if type(value) is torch.Tensor and not value.requires_grad:
+        return value.detach().clone()
+    return value

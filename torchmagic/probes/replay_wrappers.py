@@ -1,0 +1,71 @@
+"""This file is the wrappers of a replay: what is put around torch while a sick step is run again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from torchmagic.probes.patches import Patches
+
+Done = Callable[[Any], None]
+
+
+@contextmanager
+def watch_operators(seen: Callable[[Any, tuple[Any, ...], dict[str, Any]], Done]) -> Iterator[None]:
+    """Call ``seen(op, args, kwargs)`` before every operator that runs inside, and its answer with the output."""
+
+    class Watcher(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            done = seen(func, args, kwargs or {})
+            output = func(*args, **(kwargs or {}))
+            done(output)
+            return output
+
+    with Watcher():  # type: ignore[no-untyped-call] # torch
+        yield
+
+
+@contextmanager
+def watch_modules(seen: Callable[[nn.Module, tuple[Any, ...]], Done]) -> Iterator[None]:
+    """Call ``seen(module, args)`` before every module that runs inside, and its answer with the output."""
+
+    def wrap(original: Any) -> Any:
+        def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            done = seen(module, args)
+            output = None
+            try:
+                output = original(module, *args, **kwargs)
+            finally:
+                done(output)
+            return output
+
+        return called
+
+    patches = Patches()
+    patches.replace(nn.Module, "__call__", wrap)
+    try:
+        yield
+    finally:
+        patches.undo()
+
+
+@contextmanager
+def traced_graph() -> Iterator[None]:
+    """Have gradients on, each node know the line that made it, and compiled code run as it is written."""
+    stance = getattr(torch.compiler, "set_stance", None)
+    with ExitStack() as modes:
+        modes.enter_context(torch.enable_grad())
+        modes.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
+        if stance is not None:
+            modes.enter_context(stance("force_eager"))
+        yield
+
+
+@contextmanager
+def anomaly_detection() -> Iterator[None]:
+    """Have torch's own anomaly detection on."""
+    with torch.autograd.set_detect_anomaly(True):
+        yield

@@ -1,0 +1,156 @@
+"""This file watches autograd graphs that outlive their step: how many there are, and which variable holds them."""
+
+import weakref
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.graph_walk import saved, walk
+from torchmagic.probes.storages import Ledger, tensors_in
+from torchmagic.probes.taps import Taps
+from torchmagic.probes.variables import variables
+from torchmagic.records.memory import RetainedGraphRecord
+from torchmagic.session.recorder import Recorder
+
+# The first forwards are all marked, then each so many; a prime, so that it falls out of step with what takes turns.
+FIRST_CALLS, BETWEEN_CALLS = 16, 7
+# Marks kept; where there are more, every other one stands for two.
+MOST_MARKS = 64
+# Steps between looks, beside the powers of two.
+BETWEEN_LOOKS = 32
+# A variable may hold the graph of the step before, and some those of the last evaluation: a few graphs of few steps.
+YOUNG, MANY, FEW_STEPS = 2, 8, 4
+# Nodes that are walked in all to find out who holds a graph.
+MOST_NODES = 20_000
+MOST_HOLDERS = 8
+_KEY = "torchmagic"
+
+
+class _Mark:
+    """Lives as long as the node of a graph in whose metadata it lies."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Made(NamedTuple):
+    step: int
+    number: int  # autograd's number of the node
+    stands_for: int
+
+
+class Retained:
+    """Records ``live_graphs``, how many graphs older than two steps are alive, and who holds them when these grow.
+
+    A node of the graph cannot be referenced weakly, but what lies in its metadata can: a mark there dies with it, so
+    that the graph itself is never held. The count is about right: not every forward is marked.
+
+    Args:
+        cast: The models, whose parameters a graph does not keep.
+        namespace: The user's names.
+    """
+
+    def __init__(self, cast: Cast, namespace: Mapping[str, Any]) -> None:
+        self._cast = cast
+        self._namespace = namespace
+        self._recorder: Recorder | None = None
+        self._marks: dict[weakref.ref[_Mark], _Made] = {}
+        self._calls = self._due = self._step = 0
+        self._stands_for = 1
+        self._told = 0
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for outputs of models, and for backward passes."""
+        self._recorder = recorder
+        taps.on("root_end", self._called)
+        taps.on("backward_begin", self._backward)
+
+    def flush(self, step: int) -> None:
+        """Count now and then."""
+        self._step = step + 1
+        if step & (step - 1) == 0 or step % BETWEEN_LOOKS == 0:
+            self._look(step)
+
+    def detach(self) -> None:
+        """Count a last time, and let go of everything."""
+        if self._recorder is not None:
+            self._look(self._step)
+            self._recorder = None
+        self._marks.clear()
+
+    def _called(self, module: Any, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
+        if not (module._modules or module._parameters) or not torch.is_grad_enabled():
+            return  # a criterion's output belongs to its model's graph
+        self._calls += 1
+        if self._calls >= self._due:
+            tensor = output if isinstance(output, torch.Tensor) else next(tensors_in(output), None)
+            if tensor is not None and tensor.grad_fn is not None:
+                self._mark(tensor.grad_fn)
+
+    def _backward(self, tensors: Any, frame: Any) -> None:
+        """Mark the loss of a loop that calls no model."""
+        if self._cast.current is not None or not isinstance(tensors, torch.Tensor):
+            return
+        self._calls += 1
+        if self._calls >= self._due and tensors.grad_fn is not None:
+            self._mark(tensors.grad_fn)
+
+    def _mark(self, node: Any) -> None:
+        if len(self._marks) >= MOST_MARKS:
+            self._thin()
+        apart = self._stands_for * (1 if self._calls < FIRST_CALLS else BETWEEN_CALLS)
+        self._due = self._calls + apart
+        mark = _Mark()
+        node.metadata[_KEY] = mark
+        self._marks[weakref.ref(mark, self._forget)] = _Made(self._step, node._sequence_nr(), apart)
+
+    def _forget(self, ref: weakref.ref[_Mark]) -> None:
+        self._marks.pop(ref, None)
+
+    def _thin(self) -> None:
+        """Let every other mark stand for two, and make fewer from here on."""
+        self._stands_for *= 2
+        kept = list(self._marks.items())[::2]
+        self._marks = {ref: made._replace(stands_for=2 * made.stands_for) for ref, made in kept}
+
+    def _look(self, step: int) -> None:
+        alive = [made for ref, made in list(self._marks.items()) if ref() is not None]
+        old = [made for made in alive if made.step <= step - YOUNG]
+        many = len(old) >= MANY or len({made.step for made in old}) >= FEW_STEPS
+        count = sum(made.stands_for for made in old) if many else len(old)
+        if self._recorder is None:
+            return
+        self._recorder.append("live_graphs", (count,))
+        if many and count >= 2 * self._told:
+            self._told = count
+            holders, num_bytes = self._search({made.number for made in old})
+            self._recorder.add(
+                RetainedGraphRecord(
+                    step=step,
+                    count=count,
+                    oldest=min(made.step for made in old),
+                    holders=holders,
+                    num_bytes=num_bytes,
+                )
+            )
+
+    def _search(self, numbers: set[int]) -> tuple[tuple[str, ...], int | None]:
+        """Return the variables above whose tensors one of these nodes stands, and what their graphs keep."""
+        left = MOST_NODES
+        above: dict[str, set[Any]] = {}
+        for name, value in variables(self._namespace):
+            if left > 0 and isinstance(value, torch.Tensor) and value.grad_fn is not None:
+                nodes = walk(value, most=left).nodes
+                left -= len(nodes)
+                above.setdefault(name, set()).update(nodes)
+        holders = [name for name, nodes in above.items() if any(node._sequence_nr() in numbers for node in nodes)]
+        if not holders:
+            return (), None
+        ledger = Ledger()
+        for model in self._cast.models:
+            module = model.ref()
+            if module is not None:
+                ledger.claim([*module.parameters(), *module.buffers()])
+        num_bytes = sum(ledger.claim(saved(above[name]).tensors) for name in holders)
+        return tuple(holders[:MOST_HOLDERS]), num_bytes

@@ -1,0 +1,93 @@
+"""This file takes snapshots: histograms and sample values of weights, gradients and layer outputs, ever more rarely."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.taps import Taps
+from torchmagic.records.note import NoteRecord
+from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.glance import readable
+from torchmagic.tensors.measure import measure
+
+# A histogram of this many values, taken at even distances, looks like that of all.
+MOST_VALUES = 1 << 14
+NUM_SAMPLES = 16
+# At about 3 KB each these are 36 MB: the history of 300 parameters over a million steps.
+MOST_SNAPSHOTS = 12_000
+FULL = f"the history of tensors was full after {MOST_SNAPSHOTS} snapshots: later ones were not taken"
+
+
+class Snapshots:
+    """Records ``SnapshotRecord`` at the steps 0, 1, 2, 4, 8 and so on."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._recorder: Recorder | None = None
+        self._due = True
+        self._taken = 0
+        self._seen: set[str] = set()
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for steps, and for the innermost modules where another probe has them told."""
+        self._recorder = recorder
+        taps.on("leaf", self._output)
+        taps.on("step_begin", self._parameters)
+
+    def flush(self, step: int) -> None:
+        """Decide whether the next step is one of those."""
+        self._seen.clear()
+        self._due = (step + 1) & step == 0 and self._taken < MOST_SNAPSHOTS
+        if self._taken >= MOST_SNAPSHOTS and self._recorder is not None:
+            self._recorder.add(NoteRecord(text=FULL))
+            self.detach()
+
+    def detach(self) -> None:
+        """Take none any more."""
+        self._due, self._recorder = False, None
+
+    def _output(self, module: nn.Module, args: Any, output: Any) -> None:
+        if self._due and isinstance(output, torch.Tensor):
+            path = self._cast.path_of(module)
+            if path is not None and path not in self._seen:  # the first call of a shared module stands for all
+                self._seen.add(path)
+                self._take(SnapshotKind.ACTIVATION, path, output)
+
+    def _parameters(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        if not self._due:
+            return
+        entry = self._cast.optimizer(optimizer)
+        for name, ref in zip(entry.names, entry.refs, strict=True):
+            tensor = ref()
+            if tensor is not None:
+                self._take(SnapshotKind.WEIGHT, name, tensor)
+                if tensor.grad is not None:
+                    self._take(SnapshotKind.GRADIENT, name, tensor.grad)
+
+    def _take(self, kind: SnapshotKind, subject: str, tensor: torch.Tensor) -> None:
+        if self._recorder is None or self._taken >= MOST_SNAPSHOTS or not readable(tensor) or not tensor.numel():
+            return
+        flat = tensor.detach().reshape(-1)
+        self._taken += 1
+        self._recorder.add(
+            SnapshotRecord(
+                what=kind,
+                subject=subject,
+                step=self._recorder.step,
+                histogram=measure(_spread(flat, MOST_VALUES))[1],
+                values=tuple(map(float, _magnitudes(_spread(flat, NUM_SAMPLES)).tolist())),
+            )
+        )
+
+
+def _spread(flat: torch.Tensor, most: int) -> torch.Tensor:
+    """Return at most so many elements, at even distances."""
+    return flat[:: max(1, -(-flat.numel() // most))]
+
+
+def _magnitudes(values: torch.Tensor) -> torch.Tensor:
+    return values.abs() if values.is_complex() else values

@@ -1,0 +1,235 @@
+"""This file watches evaluation: which forwards learn nothing, in which mode, and with which losses."""
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
+from torchmagic.probes.loaders import Loaders
+from torchmagic.probes.modes import depends_on_mode
+from torchmagic.probes.sites import Site, place_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.evaluation import EvaluationRecord
+from torchmagic.session.recorder import Recorder
+
+# Passes of one kind that are told one by one; the series go on.
+MOST_RECORDS = 16
+# Dropout and batch norm modules named in a record.
+MOST_NAMES = 8
+# Forwards that look like training need so many without a backward to be called evaluation.
+ENOUGH = 3
+# Nodes of a graph that are searched for the losses before a backward: enough for a recurrent loop.
+MOST_NODES = 4000
+# torch's own pass in training mode without gradients, which renews the statistics of batch norm.
+RENEWAL = "update_bn"
+
+OnPass = Callable[[str, float, Model | None], None]
+
+
+class Validation:
+    """Records ``EvaluationRecord`` and ``eval_loss`` at the end of each pass of forwards that no backward followed.
+
+    A subject of ``eval_loss`` is a criterion and what it was computed on: ``cross_entropy(test)`` for batches of the
+    loader ``test``, ``cross_entropy(net)`` where there was no loader, with ``#2`` for a second line. ``eval_batches``
+    has a subject a model: the batches of each pass.
+
+    A forward evaluates when gradients are off; in evaluation mode with gradients on, when another forward is the one
+    that the backward follows; in training mode with gradients on, when several in a row on another loader, or several
+    losses that the graph does not hold, were followed by none.
+    """
+
+    def __init__(self, cast: Cast, taps: Taps, loaders: Loaders) -> None:
+        self._cast, self._taps, self._loaders = cast, taps, loaders
+        self._recorder: Recorder | None = None
+        self._open: dict[Key, EvaluationPass] = {}
+        self._current: EvaluationPass | None = None
+        self._usual_pass: EvaluationPass | None = None
+        self._served = 0
+        self._usual: dict[str, int] = {}
+        self._trained_at: dict[Site | None, None] = {}
+        self._trained_on: dict[int, int] = {}
+        self._subjects: dict[tuple[str, str], list[Site | None]] = {}
+        self._told: dict[Key, int] = {}
+        self.on_pass: list[OnPass] = []
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for calls of models, losses and backward passes."""
+        self._recorder = recorder
+        taps.on("root_begin", self._called)
+        taps.on("loss", self._lost)
+        taps.on("backward_begin", self._backward)
+
+    def flush(self, step: int) -> None:
+        """Forget what stood between a backward and its step: a look at the result in training mode."""
+        self._current = None
+        if self._open:
+            self._open = {key: each for key, each in self._open.items() if not each.looks_like_training}
+
+    def detach(self) -> None:
+        """Hand over the passes that no backward followed any more."""
+        for each in self._open.values():
+            if self._evaluates_at_last(each):
+                self._end(each)
+        self._open, self._current, self._usual_pass = {}, None, None
+        self._recorder = None
+
+    def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
+        model = self._cast.model_of(module)
+        if model is None:
+            return
+        loaders, name = self._loaders, ""
+        if loaders.current is not None and loaders.served != self._served:
+            name = loaders.current.name
+        grad = self._taps.grad_enabled
+        current = self._current or self._usual_pass
+        if (
+            current is None
+            or current.key != (model.name, module.training, grad, name)
+            or (current is self._usual_pass and not self._take_usual(current, frame))
+        ):
+            current = self._switch(Key(model.name, module.training, grad, name), module, model, args, frame)
+        if current is not None:
+            current.forwards += 1
+        self._current = current
+
+    def _take_usual(self, usual: EvaluationPass, frame: FrameType) -> bool:
+        """Begin the usual training forward once more, or go on with it; whether this is it."""
+        if usual is self._current:
+            return True
+        if self._open or usual.code is not frame.f_code or usual.instruction != frame.f_lasti:
+            return False
+        usual.clear()
+        self._open[usual.key] = usual
+        return True
+
+    def _switch(self, key: Key, module: nn.Module, model: Model, args: Any, frame: FrameType) -> EvaluationPass | None:
+        """Return the pass of a key, a new one if need be; None for a forward that is something else."""
+        known = self._open.get(key)
+        if known is not None:
+            return known
+        if frame.f_code.co_name == RENEWAL:
+            return None
+        if key.grad_enabled and not key.training and any(getattr(each, "requires_grad", False) for each in args):
+            return None  # what is wanted is the gradient of the input: an attack, a picture of a feature
+        loader = self._loaders.current if key.loader else None
+        awake: tuple[str, ...] = ()
+        if not (key.training and key.grad_enabled):
+            parts = (part for part in module.modules() if part.training and depends_on_mode(part))
+            awake = tuple(model.paths.get(id(part), type(part).__name__) for part in parts)[:MOST_NAMES]
+        found = self._open[key] = EvaluationPass(key, loader, frame, awake)
+        return found
+
+    def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
+        if self._current is not None and isinstance(output, torch.Tensor) and output.numel() == 1:
+            self._current.add(name, output, frame)
+
+    def _backward(self, tensors: Any, frame: FrameType) -> None:
+        """End the passes before the forward that is trained."""
+        trained, self._current = self._current, None
+        self._served = self._loaders.served
+        if not self._open:
+            return
+        if trained is not None and trained.trained and len(self._open) == 1 and trained.losses <= ENOUGH:
+            self._count(trained)  # as at every step of a plain loop
+            self._open.clear()
+            return
+        passes, self._open = self._open, {}
+        for each in passes.values():
+            if each is trained and each.key.grad_enabled:
+                self._train(each, tensors)
+            elif self._evaluates(each, trained):
+                self._end(each)
+
+    def _train(self, trained: EvaluationPass, loss: Any) -> None:
+        """Take in that a backward followed; where it followed only the last of many, the others were a pass."""
+        self._trained_at[trained.site] = None
+        self._count(trained)
+        usual = self._usual.get(trained.key.model, 1)
+        many = trained.losses > max(2 * usual, ENOUGH) and bool(trained.node)
+        if many and nodes_named(loss, trained.node, MOST_NODES) < trained.losses // 2:
+            trained.drop_last()
+            self._end(trained)
+            return
+        if trained.losses > usual:
+            self._usual[trained.key.model] = trained.losses
+        trained.trained, self._usual_pass = True, trained
+
+    def _count(self, trained: EvaluationPass) -> None:
+        if trained.loader is not None:
+            number = trained.loader.record.dataset_number
+            self._trained_on[number] = self._trained_on.get(number, 0) + 1
+
+    def _evaluates(self, each: EvaluationPass, trained: EvaluationPass | None) -> bool:
+        """Whether forwards that no backward followed, while it followed another one, are an evaluation."""
+        if not each.key.grad_enabled:
+            return True
+        if trained is None or each.key.model != trained.key.model:  # a part of one loss, as of two networks
+            return not each.key.training and each.forwards >= ENOUGH
+        if not each.key.training:
+            return trained.key.training
+        elsewhere = bool(each.key.loader and trained.key.loader) and each.key.loader != trained.key.loader
+        return elsewhere and each.forwards >= ENOUGH
+
+    def _evaluates_at_last(self, each: EvaluationPass) -> bool:
+        """Whether forwards after the last backward are an evaluation, and not the step at which a loop was left."""
+        if not each.looks_like_training:
+            return True
+        return bool(self._trained_at) and (each.forwards >= ENOUGH or each.site not in self._trained_at)
+
+    def _end(self, done: EvaluationPass) -> None:
+        """Hand over a pass that is over."""
+        if self._recorder is None or not done.forwards:
+            return
+        key, means = done.key, done.means()
+        values = {self._subject(name, key, site): value for (name, site), value in means.items()}
+        model = next((each for each in self._cast.models if each.name == key.model), None)
+        self._recorder.append("eval_batches", (done.forwards,), (key.model,))
+        self._tell(done, model, tuple(values))
+        for subject, value in values.items():
+            self._recorder.append("eval_loss", (value,), (subject,))
+            for told in self.on_pass:
+                told(subject, value, model)
+
+    def _tell(self, done: EvaluationPass, model: Model | None, subjects: tuple[str, ...]) -> None:
+        told = self._told[done.key] = self._told.get(done.key, 0) + 1
+        if self._recorder is None or told > MOST_RECORDS:
+            return
+        parameters = model.parameters if model is not None else {}
+        graph = any((value := ref()) is not None and value.requires_grad for ref in parameters.values())
+        self._recorder.add(
+            EvaluationRecord(
+                model=done.key.model,
+                step=self._recorder.step,
+                loader=done.key.loader,
+                num_batches=done.forwards,
+                num_losses=done.losses,
+                training=done.key.training,
+                grad_enabled=done.key.grad_enabled,
+                recorded_graph=done.key.grad_enabled and graph,
+                awake=done.awake,
+                loss_names=subjects,
+                also_trained=any(parameters.keys() & set(each.names) for each in self._cast.optimizers),
+                trained_on=self._trains_on(done),
+                place=place_of(done.site),
+            )
+        )
+
+    def _subject(self, name: str, key: Key, site: Site | None) -> str:
+        """Return the criterion and what it was computed on, numbered where several lines compute it on the same."""
+        base = f"{name}({key.loader or key.model})"
+        sites = self._subjects.setdefault((name, key.loader or key.model), [])
+        if site not in sites:
+            sites.append(site)
+        number = sites.index(site) + 1
+        return base if number == 1 else f"{base}#{number}"
+
+    def _trains_on(self, done: EvaluationPass) -> bool:
+        """Whether the same dataset object is trained on: a batch fetched before an evaluation may be mistaken."""
+        if done.loader is None:
+            return False
+        times = self._trained_on.get(done.loader.record.dataset_number, 0)
+        return times * ENOUGH > max(self._trained_on.values(), default=0)

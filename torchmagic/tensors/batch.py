@@ -1,0 +1,178 @@
+"""This file is the batch: what a batch's values are like, whether it came before, and which of its samples are bad."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from torchmagic.tensors.glance import DEEPEST, MOST_TENSORS, sample
+from torchmagic.tensors.reduce import fetch
+
+# Integer targets from 0 up to here are classes; beyond, they are tokens or identities.
+MOST_CLASSES = 1000
+# Values of one feature or channel that are looked at, all features together.
+MOST_FEATURE_VALUES = 1 << 16
+# A larger batch is told from another by this many of its values.
+MOST_PRINT_VALUES = 1 << 16
+IMAGE_DIMS, MATRIX_DIMS = 4, 2
+# The first values of a batch count by their places, so that an order is told from another.
+NUM_FIRST = 64
+RAMP = np.arange(1.0, NUM_FIRST + 1)
+
+Print = tuple[tuple[int, ...], float, float]
+
+
+class Values(NamedTuple):
+    """Statistics of the finite values looked at, and whether one was not finite."""
+
+    low: float
+    high: float
+    mean: float
+    std: float
+    nonfinite: bool
+
+
+def fields_in(batch: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors of a batch with where they stand in it: empty for a bare tensor, else ``image.left``."""
+    if isinstance(batch, torch.Tensor):
+        yield prefix, batch
+    elif depth < DEEPEST and isinstance(batch, Mapping):
+        for key, value in list(batch.items())[:MOST_TENSORS]:
+            yield from fields_in(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+    elif depth < DEEPEST and isinstance(batch, (tuple, list)):
+        for i, value in enumerate(batch[:MOST_TENSORS]):
+            yield from fields_in(value, f"{prefix}.{i}" if prefix else str(i), depth + 1)
+
+
+def has_values(value: Any) -> bool:
+    """Whether a value is a plain dense tensor of real numbers, integers or truth values that can be read."""
+    if type(value) is not torch.Tensor or value.layout is not torch.strided or value.is_nested:
+        return False
+    if value.is_quantized or value.is_complex() or value.device.type == "meta" or not value.numel():
+        return False
+    return not torch._C._functorch.is_functorch_wrapped_tensor(value)  # noqa: SLF001 - inside vmap: it has no numbers yet
+
+
+def values_of(tensor: torch.Tensor) -> Values:
+    """Return statistics from a sample of bounded size; whether all is finite is asked of every value.
+
+    Args:
+        tensor: A tensor that ``has_values``, of any shape.
+    """
+    tensor = tensor.detach()
+    flat = sample(tensor)
+    part = flat.numel() < tensor.numel() and tensor.is_floating_point()
+    low, high, mean, std, *total = fetch(_moments(flat, tensor if part else None))
+    if math.isfinite(low) and math.isfinite(high):
+        finite = not part or math.isfinite(total[0]) or bool(torch.isfinite(tensor).all())
+        return Values(low, high, mean, std, nonfinite=not finite)
+    flat = flat[torch.isfinite(flat)]
+    if not flat.numel():
+        return Values(math.nan, math.nan, math.nan, math.nan, nonfinite=True)
+    low, high, mean, std = fetch(_moments(flat, None))
+    return Values(low, high, mean, std, nonfinite=True)
+
+
+def scales_of(tensor: torch.Tensor) -> tuple[float, float]:
+    """Return the greatest mean magnitude of a feature, and the greatest feature's deviation over the least one's.
+
+    A feature is a column of a matrix or a channel of images; NaN for other shapes and for integers.
+    """
+    if not tensor.is_floating_point() or tensor.dim() not in (MATRIX_DIMS, IMAGE_DIMS) or tensor.shape[0] < MATRIX_DIMS:
+        return math.nan, math.nan
+    rows = max(MATRIX_DIMS, MOST_FEATURE_VALUES // max(tensor[0].numel(), 1))
+    few = tensor.detach()[:rows].float()
+    others = (0, *range(2, few.dim()))
+    deviations = few.std(others, correction=0)
+    moving = deviations[deviations > 0]
+    spread = (moving.max() / moving.min()).item() if moving.numel() else math.nan
+    return few.abs().mean(others).max().item(), spread
+
+
+def fingerprint(tensor: torch.Tensor) -> Print:
+    """Return what tells a batch from others: equal batches have equal ones, and hardly any others do.
+
+    A stride that shares no factor with a sample's size keeps the same pixel of every sample from being all that is
+    looked at: corners of images are alike.
+    """
+    flat = tensor.detach().reshape(-1) if tensor.is_contiguous() else sample(tensor.detach())
+    if flat.numel() > MOST_PRINT_VALUES:
+        row = max(tensor.numel() // max(tensor.shape[0], 1), 1)
+        stride = flat.numel() // MOST_PRINT_VALUES + 1
+        while math.gcd(stride, row) > 1:
+            stride += 1
+        flat = flat[::stride]
+    wide = torch.float32 if flat.device.type == "mps" else torch.float64  # the only device without it
+    total, *first = torch.cat([flat.sum(dtype=wide).reshape(1), flat[:NUM_FIRST].to(wide)]).tolist()
+    return tuple(tensor.shape), total, float(np.dot(first, RAMP[: len(first)]))
+
+
+def class_counts(tensor: torch.Tensor) -> list[int] | None:
+    """Return how many samples each class has in a batch of class targets; None for what is none.
+
+    Args:
+        tensor: Targets, one a sample: integers below ``MOST_CLASSES`` (negative ones are left out, as targets to
+            ignore are), or floating-point numbers that are all 0 or 1.
+    """
+    flat = tensor.detach()
+    if flat.dim() == MATRIX_DIMS and flat.shape[1] == 1:
+        flat = flat[:, 0]
+    if flat.dim() != 1:
+        return None
+    numbers = _as_array(flat)
+    if flat.is_floating_point() and not np.isin(numbers, (0, 1)).all():
+        return None
+    numbers = numbers[numbers >= 0].astype(np.int64)
+    if not len(numbers) or numbers.max() >= MOST_CLASSES:
+        return None
+    counts: list[int] = np.bincount(numbers).tolist()
+    return counts
+
+
+def rises(tensor: torch.Tensor) -> bool:
+    """Whether targets stand in rising order although there are several."""
+    numbers = _as_array(tensor.detach().reshape(-1))
+    return bool((numbers[1:] >= numbers[:-1]).all() and numbers[-1] > numbers[0])
+
+
+def bad_rows(tensor: torch.Tensor, most: int) -> list[tuple[int | None, int, int]]:
+    """Return (row, NaN values, infinite values) of the first samples that are not finite; row None without rows."""
+    if not tensor.is_floating_point():
+        return []
+    rows = tensor.detach().reshape(tensor.shape[0], -1) if tensor.dim() else tensor.detach().reshape(1, 1)
+    found = (~torch.isfinite(rows)).any(1).nonzero()[:most, 0].tolist()
+    return [
+        (row if tensor.dim() else None, int(torch.isnan(rows[row]).sum()), int(torch.isinf(rows[row]).sum()))
+        for row in found
+    ]
+
+
+def layout_of(tensor: torch.Tensor) -> str:
+    """Return how a tensor lies in memory: ``contiguous``, ``channels_last``, ``strided`` or torch's sparse layout."""
+    if tensor.layout is not torch.strided:
+        return str(tensor.layout).removeprefix("torch.")
+    if tensor.is_contiguous():
+        return "contiguous"
+    if tensor.dim() == IMAGE_DIMS and tensor.is_contiguous(memory_format=torch.channels_last):
+        return "channels_last"
+    return "strided"
+
+
+def _as_array(flat: torch.Tensor) -> NDArray[Any]:
+    flat = flat.cpu()
+    array: NDArray[Any] = (flat.double() if flat.is_floating_point() else flat).numpy()
+    return array
+
+
+def _moments(flat: torch.Tensor, whole: torch.Tensor | None) -> list[torch.Tensor]:
+    """Return least, greatest, mean and deviation, and the sum of what the sample is taken from; nothing waits here."""
+    flat = flat if flat.dtype is torch.float64 else flat.float()
+    low, high = torch.aminmax(flat)
+    std, mean = torch.std_mean(flat, correction=0)
+    if whole is None:
+        return [low, high, mean, std]
+    half = whole.element_size() < 4  # noqa: PLR2004 - bytes; a sum of half types would overflow
+    return [low, high, mean, std, whole.sum(dtype=torch.float32 if half else None)]

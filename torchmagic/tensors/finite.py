@@ -1,0 +1,25 @@
+"""This file tells whether a tensor's values are finite, and whether those that are not look like a mask."""
+
+import torch
+
+
+def is_finite(tensor: torch.Tensor) -> bool:
+    """Whether all values are finite: one reduction, and a second look only when the sum says no.
+
+    A tensor without values to look at, such as one of integers or on the meta device, counts as finite.
+    """
+    if not (tensor.is_floating_point() or tensor.is_complex()) or not tensor.numel() or tensor.is_meta:
+        return True
+    values = tensor.detach()
+    try:
+        if values.layout is not torch.strided:
+            values = values.coalesce().values() if values.layout is torch.sparse_coo else values.values()
+        total = values.sum(dtype=torch.float64) if values.is_floating_point() else values.abs().sum()
+        return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
+    except (NotImplementedError, RuntimeError):  # a tensor of a kind that cannot be summed, or not read from outside
+        return True
+
+
+def is_mask(tensor: torch.Tensor) -> bool:
+    """Whether nothing but minus infinity is not finite, as in an attention mask that is added to scores."""
+    return not bool(torch.isnan(tensor).any() | torch.isposinf(tensor).any())
