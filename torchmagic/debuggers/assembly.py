@@ -1,6 +1,6 @@
 """This file is the assembly: which probes a run gets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from torchmagic.debuggers.settings import Anomaly, Level, Settings
@@ -39,16 +39,13 @@ from torchmagic.probes.validation import Validation
 from torchmagic.probes.weights import Weights
 
 
-def probes_for(
-    settings: Settings, taps: Taps, namespace: Mapping[str, Any], spent: Callable[[], int]
-) -> tuple[Probe, ...]:
+def probes_for(settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> tuple[Probe, ...]:
     """Return the probes of a run, in the order in which they hear an event.
 
     Args:
         settings: What the user asked for.
         taps: Through which the probes listen.
         namespace: The user's names.
-        spent: Tells the nanoseconds spent inside torchmagic so far.
     """
     cast = Cast(namespace, only=settings.model)
     every = 1 if settings.level is Level.EXPERT and settings.every is None else settings.every
@@ -57,7 +54,7 @@ def probes_for(
     gradients = Gradients(cast, pacer) if settings.watches("gradients") else None
     chosen: list[Probe | None] = [
         cast,
-        Timing(pacer, spent, records=settings.watches("performance")),
+        Timing(pacer, taps, records=settings.watches("performance")),
         *_data(settings, cast, taps, pacer, gradients),
         Losses() if settings.watches("backward") else None,
         Criteria(cast) if settings.watches("forward") else None,

@@ -51,9 +51,8 @@ class Watch:
         self._session, self._on_step = session, on_step
         self._taps = Taps(on_failure=self._failed, loud=(NonFiniteError,))
         self._recorder = Recorder(self.run, metered=lambda: self._taps.spent)
-        self._probes: list[Probe] = list(
-            probes_for(settings, self._taps, namespace or {}, lambda: self._recorder.spent)
-        )
+        self._probes: list[Probe] = list(probes_for(settings, self._taps, namespace or {}))
+        self._flushing: list[Probe] = []
         self._flushed: list[Probe] = []
         self._open = False
         self._loading = 0
@@ -69,6 +68,7 @@ class Watch:
         for probe in tuple(self._probes):
             self._guarded(probe, probe.attach, self._taps, self._recorder)
         self._taps.on("step_end", self._close_step)
+        self._flushing = [probe for probe in self._probes if type(probe).flush is not nothing_waits]
         self._wake()
         self._open = True
         try:
@@ -77,12 +77,12 @@ class Watch:
             self._taps.close()
             raise
         self._write()
-        self._recorder.spend(time.perf_counter_ns() - began)
+        self._taps.spent += time.perf_counter_ns() - began
         return self.run
 
     def book(self, nanoseconds: int) -> None:
         """Count time that was spent for the run elsewhere, such as on opening a panel, as torchmagic's."""
-        self._recorder.spend(nanoseconds)
+        self._taps.spent += nanoseconds
 
     def stop(self, error: BaseException | None = None) -> Run:
         """Close the run: torch is left as it was found, findings are drawn; safe to call twice."""
@@ -97,7 +97,7 @@ class Watch:
             self._recorder.add(_crash(error))
         self.run.status = _status(error)
         self.run.findings = judge(self.run, self._rule_failed)
-        self._recorder.spend(time.perf_counter_ns() - began + (0 if self.run.steps else self._loading))
+        self._taps.spent += time.perf_counter_ns() - began + (0 if self.run.steps else self._loading)
         self._recorder.read_clock()
         self._write(final=True)
         return self.run
@@ -116,7 +116,8 @@ class Watch:
         self._recorder.count_step()
         if self._on_step is not None:
             self._on_step(self.run)
-        self._write()
+        if self.settings.save:
+            self._session.write(self.run)
 
     def _close_step_after(self, failed: Probe | None, error: Exception, step: int) -> None:
         """Go on with the probes behind one whose flush failed."""
@@ -130,11 +131,7 @@ class Watch:
         listeners = self._taps.listeners
         listeners.wake()
         listeners.changed = False
-        self._flushed = [
-            probe
-            for probe in self._probes
-            if not listeners.rests(probe) and getattr(type(probe), "flush", None) is not nothing_waits
-        ]
+        self._flushed = [probe for probe in self._flushing if not listeners.rests(probe)]
 
     def _write(self, *, final: bool = False) -> None:
         if self.settings.save:
@@ -154,6 +151,7 @@ class Watch:
         self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
         if owner in self._probes:
             self._probes.remove(owner)
+            self._flushing = [probe for probe in self._flushing if probe is not owner]
             self._flushed = [probe for probe in self._flushed if probe is not owner]
             self._taps.listeners.drop(owner)
             self._guarded_detach(owner)

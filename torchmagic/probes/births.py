@@ -160,7 +160,9 @@ class Births:
         if outcome.backward:
             return self._gradient(bad or [], op=event.op if event.own else event.node, **facts)
         began = (
-            self._explosions.began() if facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER) else None
+            self._explosions.began(self.step)
+            if facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER)
+            else None
         )
         if began is not None and self._explosions.large(self._parameters()):
             facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
@@ -194,7 +196,7 @@ class Births:
                 facts: dict[str, Any] = {"model": call.model.name, "module": name.rpartition(".")[0], "parameter": name}
                 if not self.step:
                     return self._record(Birth.PARAMETER, value, place=place_of(call.line()), proven=True, **facts)
-                facts |= self._explosions.update(name, self._cast, self._taps)
+                facts |= self._explosions.update(name, self.step, self._cast, self._taps)
                 facts["place"] = facts.get("place") or place_of(self.stepped and self.stepped.site())
                 return self._record(Birth.UPDATE, value, **facts)
         return None

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.names import Names
+from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
@@ -82,6 +83,7 @@ class Cast:
         self._by_optimizer: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
+        self._next_look = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models and optimizers."""
@@ -91,7 +93,8 @@ class Cast:
 
     def flush(self, step: int) -> None:
         """Look for new parameters now and then: at steps that are powers of two."""
-        if step & (step - 1) == 0:
+        if step >= self._next_look:
+            self._next_look = next_look(step)
             for model in self.models:
                 self._record_parameters(model, model.read())
 

@@ -16,7 +16,7 @@ from torchmagic.tensors.reduce import norms
 # Enough records to convince a rule; later ones would say the same.
 MOST_RECORDS = 12
 # Once gradients were zero, or None, this often, steps go by between two looks; one that is not clean brings back all.
-CLEAN_LOOKS, NONE_LOOKS, BETWEEN_STEPS = 8, 16, 7
+CLEAN_LOOKS, NONE_LOOKS, BETWEEN_STEPS = 8, 16, 15
 # Where none of so many parameters holds a gradient, all were reset to None: the usual case, which must cost nothing.
 FEW = 8
 NOBODY: frozenset[int] = frozenset()

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from array import array
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,22 +26,14 @@ MOST_NORMS = 4096
 
 
 class Explosions:
-    """Keeps the gradients' total norm of the last steps: eight bytes a step."""
+    """Keeps the gradients' total norm of the last steps."""
 
     def __init__(self) -> None:
-        self._norms = array("d")
-        self._dropped = 0
+        self.norms: deque[float] = deque(maxlen=MOST_NORMS)
 
-    def grow(self, norm: float) -> None:
-        """Note the norm of a step's gradients."""
-        self._norms.append(norm)
-        if len(self._norms) > 2 * MOST_NORMS:
-            self._dropped += MOST_NORMS
-            del self._norms[:MOST_NORMS]
-
-    def began(self) -> int | None:
-        """Return the step from which the gradients grew to the last; None where they did not grow by much."""
-        norms = [norm for norm in self._norms if math.isfinite(norm)]
+    def began(self, step: int) -> int | None:
+        """Return the step from which the gradients grew to the present one; None where they did not grow by much."""
+        norms = [norm for norm in self.norms if math.isfinite(norm)]
         first = len(norms) - 1
         while first > 0 and norms[first - 1] < norms[first]:
             first -= 1
@@ -49,17 +41,17 @@ class Explosions:
             return None
         while first + 2 < len(norms) and norms[first + 1] < 2 * norms[first]:
             first += 1
-        return first + self._dropped
+        return max(0, step - (len(norms) - 1 - first) - (len(self.norms) - len(norms)))
 
     def large(self, parameters: Iterable[torch.Tensor]) -> bool:
         """Whether weights are far larger than any training makes them."""
         floats = (each for each in parameters if each.is_floating_point() and each.numel())
         return any(float(each.detach().abs().max()) > LARGE for each in floats)
 
-    def update(self, name: str, cast: Cast, taps: Taps) -> dict[str, Any]:
+    def update(self, name: str, step: int, cast: Cast, taps: Taps) -> dict[str, Any]:
         """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
         entry = next((each for each in cast.optimizers if name in each.names), None)
-        began = self.began()
+        began = self.began(step)
         optimizer = entry.ref() if entry is not None else None
         if optimizer is None:
             return {}

@@ -10,6 +10,7 @@ import torch
 from torchmagic.probes.cast import Cast, Optimizer
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
+from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import Recorder
@@ -38,6 +39,8 @@ class Gradients:
         alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
     """
 
+    flush = nothing_waits
+
     def __init__(self, cast: Cast, pacer: Pacer) -> None:
         self._cast, self._pacer = cast, pacer
         self._recorder: Recorder | None = None
@@ -58,14 +61,10 @@ class Gradients:
         taps.on("clip", self._clipped)
         taps.on("clip_value", self._clips_values)
 
-    def flush(self, step: int) -> None:
-        """Hand over norms before clipping that no step took up; all other rows are handed over within the step."""
+    def detach(self) -> None:
+        """Hand over norms before clipping that no step took up."""
         if self._clips:
             self._norms_before_clip()
-
-    def detach(self) -> None:
-        """Let go of everything."""
-        self._clips = []
 
     def _clipped(self, norm: Any) -> None:
         if isinstance(norm, torch.Tensor):

@@ -12,33 +12,42 @@ class Listeners:
 
     Args:
         events: Names of all events.
+
+    Attributes:
+        awake: The listeners of each event that hear it at present.
+        step: The present step.
+        next_wake: The step at which the next rest is over.
+        changed: Whether somebody went to rest or woke up since this was last set to False.
     """
 
     def __init__(self, events: Iterable[str]) -> None:
         self.awake: dict[str, list[Listener]] = {event: [] for event in events}
-        self.step = 0  # the present one
+        self.step = 0
         self.next_wake = NEVER
-        self.changed = True  # who is awake, since somebody last asked
-        self._all: dict[str, list[Listener]] = {event: [] for event in events}
-        self._resting: dict[int, tuple[object, int]] = {}
+        self.changed = True
+        self._all: dict[str, list[tuple[int, Listener]]] = {event: [] for event in self.awake}
+        self._events: dict[int, set[str]] = {}
+        self._resting: dict[int, int] = {}
 
     def add(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener, after those that came before."""
-        self._all[event].append(listener)
-        self.awake[event] = [*self.awake[event], listener]  # new lists: an event may be under way
+        owner = id(getattr(listener, "__self__", listener))  # the listener keeps it alive
+        self._all[event].append((owner, listener))
+        self._events.setdefault(owner, set()).add(event)
+        self._settle(owner)
 
     def drop(self, owner: object) -> None:
         """Forget an object's methods."""
-        for event, listeners in self._all.items():
-            self._all[event] = [each for each in listeners if _owner(each) is not owner]
-        self._settle()
+        for event in self._events.get(id(owner), ()):
+            self._all[event] = [each for each in self._all[event] if each[0] != id(owner)]
+        self._settle(id(owner))
 
     def rest(self, owner: object, *, until: int) -> None:
         """Hand no events to an object's methods before a step; nothing happens when that step is the next one."""
-        if until <= self.step + 1:
-            return
-        self._resting[id(owner)] = owner, until
-        self._settle()
+        if until > self.step + 1:
+            self._resting[id(owner)] = until
+            self.next_wake = min(self.next_wake, until)
+            self._settle(id(owner))
 
     def rests(self, owner: object) -> bool:
         """Whether an object rests."""
@@ -46,22 +55,19 @@ class Listeners:
 
     def wake(self, *, everybody: bool = False) -> None:
         """Begin a step: those whose rest is over, or all, hear events again."""
-        resting = {key: rest for key, rest in self._resting.items() if rest[1] > self.step and not everybody}
-        if len(resting) != len(self._resting):
-            self._resting = resting
-            self._settle()
+        rested = [owner for owner, until in self._resting.items() if everybody or until <= self.step]
+        for owner in rested:
+            del self._resting[owner]
+            self._settle(owner)
+        self.next_wake = min(self._resting.values(), default=NEVER)
 
     def wake_up(self, owner: object) -> None:
         """End the rest of one object, from the next event on."""
         if self._resting.pop(id(owner), None) is not None:
-            self._settle()
+            self._settle(id(owner))
 
-    def _settle(self) -> None:
+    def _settle(self, owner: int) -> None:
         self.changed = True
-        self.next_wake = min((until for _, until in self._resting.values()), default=NEVER)
-        for event, listeners in self._all.items():
-            self.awake[event] = [each for each in listeners if id(_owner(each)) not in self._resting]
-
-
-def _owner(listener: Listener) -> object:
-    return getattr(listener, "__self__", listener)
+        resting = self._resting
+        for event in self._events.get(owner, ()):  # new lists: an event may be under way
+            self.awake[event] = [listener for whose, listener in self._all[event] if whose not in resting]

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -19,19 +20,22 @@ _NAME = re.compile(r"autograd\.backward\(\s*(\w+)|(\w+)(?:\s*/\s*[\w.]+\s*\))?\.
 class Losses:
     """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer."""
 
+    flush = nothing_waits
+
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None  # until something waits on a device
         self._names: dict[Site | None, tuple[str]] = {}
         self._scaling = Scaling()
         self._waiting: list[tuple[tuple[str], torch.Tensor]] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for backward passes."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
         self._scaling.attach(taps)
 
-    def flush(self, step: int) -> None:
+    def _fetch(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
         """Hand over the values that waited on a device."""
         if self._waiting and self._recorder is not None:
             for (name, _), value in zip(self._waiting, fetch([each for _, each in self._waiting]), strict=True):
@@ -43,8 +47,10 @@ class Losses:
         self._waiting.clear()
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        loss = self._scaling.unscaled(tensors) if isinstance(tensors, torch.Tensor) else None
-        if loss is None or self._recorder is None or loss.numel() != 1:
+        if not isinstance(tensors, torch.Tensor):
+            return
+        loss = self._scaling.unscaled(tensors) if self._scaling.pair else tensors
+        if loss is None or self._recorder is None or loss.numel() != 1 or loss.is_meta:
             return
         site = site_of(frame)
         name = self._names.get(site)
@@ -54,6 +60,9 @@ class Losses:
         if loss.is_cpu:
             self._recorder.append("loss", (loss.item(),), name)
         else:
+            if self._taps is not None:
+                self._taps.on("step_end", self._fetch)
+                self._taps = None
             self._waiting.append((name, loss.detach()))
 
 

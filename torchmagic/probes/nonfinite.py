@@ -14,6 +14,7 @@ from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
+from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.origin_memory import Instruction, StepMemory, user_frame
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.scaling import Scaling
@@ -33,6 +34,17 @@ MOST_SKIPPED = 16
 
 class NonFiniteError(RuntimeError):
     """Raised at the first non-finite value when a run is watched with ``anomaly="raise"``."""
+
+
+class _Late:
+    """Hears of the ends of backward passes while that is of use: a listener of its own, so that it can rest."""
+
+    def __init__(self, owner: "Nonfinite") -> None:
+        self._owner = owner
+
+    def look(self, tensors: Any, nanoseconds: int) -> None:
+        """Look at gradients that the step before will not show."""
+        self._owner.look_late()
 
 
 class Nonfinite:
@@ -60,6 +72,7 @@ class Nonfinite:
         self._births = Births(cast, taps, self._memory, self._explosions)
         self._witnesses = Witnesses(cast)
         self._scaling = Scaling()
+        self._late = _Late(self)
         self._loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
         self._sentence = ""
@@ -74,7 +87,7 @@ class Nonfinite:
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
-        taps.on("backward_end", self._backward_over)
+        taps.on("backward_end", self._late.look)
         taps.on("backward_error", self._backward_failed)
         taps.on("step_begin", self._stepping)
 
@@ -107,8 +120,10 @@ class Nonfinite:
         if first is None:
             return
         self._memory.backward(user_frame(frame))
-        loss = self._scaling.unscaled(first)
-        self._scaled += loss is not first
+        loss = self._scaling.unscaled(first) if self._scaling.pair else first
+        if loss is not first:
+            self._scaled += 1
+            self._taps.listeners.wake_up(self._late)
         if loss is None:
             return
         self._loss = weakref.ref(loss)
@@ -121,14 +136,17 @@ class Nonfinite:
         if not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
 
-    def _backward_over(self, tensors: Any, nanoseconds: int) -> None:
+    def look_late(self) -> None:
         """Look at one gradient a model where a look before the step would come too late to know the line."""
-        if self._found or (self._births.step >= self._doubtful_until and not self._scaled):
+        if self._births.step >= self._doubtful_until and not self._scaled:
+            self._taps.rest(self._late, until=NEVER)
+            return
+        if self._found:
             return
         if self._scaled and (self._scaled < MOST_SKIPPED or self._scaled % MOST_SKIPPED):
             return  # a scaler skips such steps by itself
         bad = self._witnesses.bad(self._memory.calls)
-        frame = sys._getframe(1)
+        frame = sys._getframe(2)
         if bad and not (self._scaled and self._births.is_scalers(frame)):
             self._tell_gradient(bad, frame)
 
@@ -144,11 +162,11 @@ class Nonfinite:
         if self._found:
             return
         step = self._births.step
-        if self._memory.num_backwards != 1 or not step & (step - 1):
+        if len(self._memory.raw_backwards) != 1 or not step & (step - 1):
             self._judge_sight(frame)
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
-            self._explosions.grow(total)
+            self._explosions.norms.append(total)
         else:
             self._look_closer(optimizer, total, frame)
 
@@ -161,7 +179,7 @@ class Nonfinite:
         ]
         if total is None:
             total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
-        self._explosions.grow(total)
+        self._explosions.norms.append(total)
         bad = [] if math.isfinite(total) else [(name, each) for name, each in held if not is_finite(each)]
         if bad:
             self._tell_gradient(bad, frame)
@@ -176,6 +194,7 @@ class Nonfinite:
         backwards = self._memory.backwards
         if len(backwards) != 1 or user is None or backwards[0].code is not user.f_code:
             self._doubtful_until = max(2 * self._births.step, STEPS_OF_DOUBT)
+            self._taps.listeners.wake_up(self._late)
 
     def _tell_gradient(self, bad: list[tuple[str, torch.Tensor]], frame: FrameType) -> None:
         loss = self._loss() if self._loss is not None else None

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Model
-from torchmagic.probes.sites import Site, is_users_file, site_of
+from torchmagic.probes.sites import MEMO, Site, is_users_file, site_of
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.
 MOST_CALLS = 32
@@ -88,13 +88,15 @@ class StepMemory:
     def __init__(self) -> None:
         self._calls: list[tuple[Any, ...]] = []
         self._losses: list[tuple[Any, ...]] = []
-        self._backwards: list[tuple[CodeType, int, int]] = []
+        self.raw_backwards: list[tuple[CodeType, int, int]] = []
         self._made: list[Call] = []
         self._versions: list[tuple[Any, list[int]]] = []
         self._learning = True  # in the first step nobody knows yet whether a model changes what it is given
         self._copies = True
         self._devices = torch.cuda.is_available()
-        self._draws = True  # whether the state of the random numbers is kept, the dearest part of remembering
+        # Whether the state of the random numbers is kept, the dearest part of remembering; and whether the step is to
+        # tell if that is needed.
+        self._draws = self._in_doubt = True
         self._steps = 0
 
     @property
@@ -112,24 +114,19 @@ class StepMemory:
     @property
     def backwards(self) -> list[Backward]:
         """The backward passes, the oldest first."""
-        firsts = [0, *(last for _, _, last in self._backwards)]
+        firsts = [0, *(last for _, _, last in self.raw_backwards)]
         return [
             Backward(code, lasti, first, last)
-            for first, (code, lasti, last) in zip(firsts, self._backwards, strict=False)
+            for first, (code, lasti, last) in zip(firsts, self.raw_backwards, strict=False)
         ]
-
-    @property
-    def num_backwards(self) -> int:
-        """How many backward passes there were."""
-        return len(self._backwards)
 
     def clear(self) -> None:
         """Let go of the step's tensors."""
         if self._calls:
-            if self._draws:
-                self._draws = self._may_draw()
+            if self._in_doubt:
+                self._draws, self._in_doubt = self._may_draw(), False
             elif not self._steps & (self._steps - 1):
-                self._draws = True
+                self._draws = self._in_doubt = True
             self._steps += 1
             if self._learning:
                 self._copies = any(_versions(args) != versions for args, versions in self._versions)
@@ -138,7 +135,7 @@ class StepMemory:
             self._calls.clear()
             self._made.clear()
         self._losses.clear()
-        self._backwards.clear()
+        self.raw_backwards.clear()
 
     def _may_draw(self) -> bool:
         """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
@@ -152,7 +149,7 @@ class StepMemory:
         """Remember the call of a model."""
         calls = self._calls
         if len(calls) >= (MOST_CALLS if module.training else MOST_EVALUATED):
-            if self._backwards:
+            if self.raw_backwards:
                 return
             calls.pop(0)  # an evaluation that forgot no_grad must not keep its batches
             self._made.clear()
@@ -181,8 +178,8 @@ class StepMemory:
 
     def backward(self, frame: FrameType | None) -> None:
         """Remember a backward pass."""
-        if frame is not None and len(self._backwards) < MOST_CALLS:
-            self._backwards.append((frame.f_code, frame.f_lasti, len(self._calls)))
+        if frame is not None and len(self.raw_backwards) < MOST_CALLS:
+            self.raw_backwards.append((frame.f_code, frame.f_lasti, len(self._calls)))
 
     def of(self, backward: Backward) -> Sequence[Call]:
         """Return the calls that belong to a backward pass."""
@@ -191,6 +188,8 @@ class StepMemory:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of the user's own code at or above a frame."""
+    if frame is not None and MEMO.frame is frame:
+        return MEMO.user
     while frame is not None and not is_users_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame

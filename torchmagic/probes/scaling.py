@@ -12,7 +12,7 @@ class Scaling:
     """Remembers the newest pair of a scaled loss and the loss itself, without keeping either alive."""
 
     def __init__(self) -> None:
-        self._pair: tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
+        self.pair: tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
 
     def attach(self, taps: Taps) -> None:
         """Listen for scalers."""
@@ -23,8 +23,8 @@ class Scaling:
 
         None when the loss is gone.
         """
-        return self._pair[1]() if self._pair is not None and self._pair[0]() is tensor else tensor
+        return self.pair[1]() if self.pair is not None and self.pair[0]() is tensor else tensor
 
     def _scaled(self, loss: Any, scaled: Any) -> None:
         if isinstance(loss, torch.Tensor) and isinstance(scaled, torch.Tensor):
-            self._pair = (weakref.ref(scaled), weakref.ref(loss))
+            self.pair = (weakref.ref(scaled), weakref.ref(loss))

@@ -33,11 +33,12 @@ class Site(NamedTuple):
 class Memo:
     """The site found last, which the listeners of one event all ask for; only while that event is told."""
 
-    __slots__ = ("frame", "open", "site")
+    __slots__ = ("frame", "open", "site", "user")
 
     def __init__(self) -> None:
         self.open = False
         self.frame: FrameType | None = None  # let go of as soon as the event is over: it belongs to the user
+        self.user: FrameType | None = None  # the user's own, from which it came
         self.site: Site | None = None
 
 
@@ -57,11 +58,12 @@ def site_of(frame: FrameType | None) -> Site | None:
 
 
 def _site_of(frame: FrameType | None) -> Site | None:
-    fallback = None
+    MEMO.user = fallback = None
     while frame is not None:
         code = frame.f_code
         kind = _kind(code.co_filename)
         if kind == "user" and code.co_name != RELAY:
+            MEMO.user = frame if MEMO.open else None
             return Site(code, frame.f_lineno)
         if kind == "library" and fallback is None:
             fallback = Site(code, frame.f_lineno)

@@ -1,7 +1,5 @@
 """This file measures time: how a step splits into data, forward, backward, optimizer and the rest."""
 
-from collections.abc import Callable
-
 from torchmagic.analyses.time_split import PHASES
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.taps import Taps
@@ -15,8 +13,8 @@ class Timing:
     Times are those of the host: work queued on a device counts where the host waits for it.
     """
 
-    def __init__(self, pacer: Pacer, spent: Callable[[], int], *, records: bool = True) -> None:
-        self._pacer, self._spent, self._records = pacer, spent, records
+    def __init__(self, pacer: Pacer, taps: Taps, *, records: bool = True) -> None:
+        self._pacer, self._meter, self._records = pacer, taps, records
         self._recorder: Recorder | None = None
         self._clock = PhaseClock()
         self._step_began = now()
@@ -29,14 +27,16 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        present, spent, clock = now(), self._spent(), self._clock
+        present, spent, clock = now(), self._meter.spent, self._clock
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
-        clock.clear()
+        clock.data = clock.forward = clock.backward = clock.optimizer = 0
         if self._recorder is not None and self._records:
-            other = max(0, whole - ours - sum(phases))
-            self._recorder.append("seconds", [each / 1e9 for each in (*phases, other)], PHASES)
+            data, forward, backward, optimizer = phases
+            other = max(0, whole - ours - data - forward - backward - optimizer)
+            row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9
+            self._recorder.append("seconds", row, PHASES)
         self._step_began, self._spent_before = present, spent
         self._pacer.earn(max(whole - ours, 0))
 

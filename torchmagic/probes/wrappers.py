@@ -40,10 +40,6 @@ class PhaseClock:
     __slots__ = ("backward", "data", "forward", "optimizer")
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin anew."""
         self.data = self.forward = self.backward = self.optimizer = 0
 
 
