@@ -4,7 +4,7 @@ import math
 import random
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Bars, Facts, Findings, Line, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
 
 LAYERS = ("stem.conv", "stem.norm", "blocks.0.conv", "blocks.0.norm", "blocks.1.conv", "blocks.1.norm", "head")
 
@@ -15,6 +15,7 @@ def pages(num_steps=120):
         "Findings": Page(title="Findings", blocks=[Findings(findings=findings())]),
         "Curves": curves(num_steps),
         "Parameters": parameters(num_steps),
+        "Activations": activations(num_steps),
         "Memory & time": memory_and_time(),
     }
 
@@ -125,6 +126,25 @@ def parameters(num_steps):
     facts = Facts(rows=[("parameters", "1.864 M, all trained"), ("optimizer", f"SGD, {num_steps} steps")])
     table = Table(columns=columns, rows=rows, marked=frozenset({8, 9}))
     return Page(title="Parameters", blocks=[facts, table])
+
+
+def activations(num_steps):
+    course = [1.0 + math.exp((step - 80) / 4) for step in range(0, num_steps, 10)]
+    rows = [[layer, "Conv2d", 0.1 * index, Trend(values=course, log=True)] for index, layer in enumerate(LAYERS)]
+    shapes = Table(columns=["module", "gives"], rows=[[layer, "32×64×8×8 float32"] for layer in LAYERS])
+    steps = [float(step) for step in range(num_steps)]
+    parts = Plot(
+        title="Memory of the model, MiB",
+        lines=[
+            Line(name=name, steps=steps, values=[size] * num_steps)
+            for name, size in (("weights", 7.4), ("graph", 41.0))
+        ],
+        stacked=True,
+    )
+    fold = Fold(title="What each module gives", blocks=[shapes, parts])
+    return Page(
+        title="Activations", blocks=[Table(columns=["module", "class", "mean", "std over steps"], rows=rows), fold]
+    )
 
 
 def memory_and_time():

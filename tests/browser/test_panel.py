@@ -63,7 +63,7 @@ def test_the_panel_shows_its_head_and_one_tab_a_page(panel):
     expect(panel.locator(".tm-counts")).to_contain_text("2 errors")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
     names = panel.get_by_role("tab").all_inner_texts()
-    assert [name.strip() for name in names] == ["Findings5", "Curves", "Parameters", "Memory & time"]
+    assert [name.strip() for name in names] == ["Findings5", "Curves", "Parameters", "Activations", "Memory & time"]
 
 
 def test_findings_say_place_evidence_cause_and_fix(panel):
@@ -121,6 +121,22 @@ def test_the_table_sorts_and_filters(panel, page):
     expect(rows).to_have_count(2)
 
 
+def test_small_curves_are_drawn_and_told_and_details_wait_in_a_fold(panel):
+    panel.get_by_role("tab", name="Activations").click()
+    curve = panel.locator(".tm-spark").first
+    expect(curve).to_have_text(re.compile("^[▁-█]{12}$"))
+    expect(curve).to_have_attribute("aria-label", re.compile(r"^1 → .*max"))
+    expect(panel.locator(".tm-area")).to_have_count(0)
+    panel.get_by_text("What each module gives").click()
+    expect(panel.get_by_text("32×64×8×8 float32").first).to_be_visible()
+    areas = panel.locator(".tm-area")
+    expect(areas).to_have_count(2)
+    lower, upper = (area.bounding_box() for area in areas.all())
+    assert upper["y"] + upper["height"] == pytest.approx(lower["y"], abs=1)
+    panel.get_by_role("button", name="weights").click()
+    expect(areas).to_have_count(1)
+
+
 def test_keys_typed_in_the_panel_do_not_reach_the_notebook(opened, panel, page):
     panel.get_by_role("tab", name="Parameters").click()
     page.keyboard.type("dda")
@@ -153,7 +169,7 @@ def test_light_and_dark_are_readable(panel, page, pictures):
     for theme in ("Dark", "Light"):
         use_theme(page, theme)
         expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
-        for name in ("Findings", "Curves", "Parameters", "Memory & time"):
+        for name in ("Findings", "Curves", "Parameters", "Activations", "Memory & time"):
             panel.get_by_role("tab", name=name).click()
             weak = page.evaluate(CONTRASTS)
             assert not weak, f"{theme}, {name}: below 4.5 to 1: {weak}"

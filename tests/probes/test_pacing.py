@@ -10,7 +10,7 @@ from torchmagic.probes.pacing import LONGEST, LONGEST_REST, Pacer
 STEP = 1_000_000
 
 
-def simulate(pacer, *, kinds, hidden=0.0, steps=4000, jitter=0.0):
+def simulate(pacer, *, kinds, hidden=0.0, steps=4000, jitter=0.0, always=0):
     """Run steps of a millisecond; return the share that collections truly took, and the steps each kind was taken at.
 
     ``kinds`` says what each kind times of itself; ``hidden`` is how much of that comes on top, unseen by its timing.
@@ -18,14 +18,15 @@ def simulate(pacer, *, kinds, hidden=0.0, steps=4000, jitter=0.0):
     noise = random.Random(1)  # noqa: S311 - a seeded disturbance
     true, taken = 0.0, {kind: [] for kind in kinds}
     for step in range(steps):
-        extra = 0.0
+        extra, paid = 0.0, 0
         for kind, cost in kinds.items():
             if pacer.wants(kind):
                 pacer.pay(kind, int(cost))
                 taken[kind].append(step)
+                paid += int(cost)
                 extra += cost * hidden
                 true += cost * (1 + hidden)
-        pacer.earn(int(STEP * (1 + jitter * noise.random()) + extra))
+        pacer.earn(int(STEP * (1 + jitter * noise.random()) + extra), paid + always)
     return true / (steps * STEP), taken
 
 
@@ -36,6 +37,14 @@ def test_the_budget_holds_even_when_collections_time_themselves_too_low(share, h
     assert spent <= 1.35 * share
     assert spent >= 0.3 * share, "a budget is there to be used"
     assert all(taken.values())
+
+
+def test_what_every_step_costs_comes_out_of_the_budget_first():
+    spent, _ = simulate(Pacer(share=0.05), kinds={"gradients": 250e3}, always=30_000)
+    assert spent <= 0.03
+    _, taken = simulate(Pacer(share=0.05), kinds={"gradients": 250e3}, always=90_000)
+    late = [step for step in taken["gradients"] if step > 200]
+    assert {b - a for a, b in itertools.pairwise(late)} == {LONGEST}
 
 
 def test_a_kind_that_never_fits_is_taken_all_the_same_but_rarely():
@@ -53,6 +62,6 @@ def test_a_fixed_cadence_outweighs_the_budget():
 def test_one_slow_step_does_not_pay_for_a_burst():
     pacer = Pacer(share=0.05)
     simulate(pacer, kinds={"gradients": 500e3}, steps=500)
-    pacer.earn(3_000 * STEP)
+    pacer.earn(3_000 * STEP, 0)
     spent, _ = simulate(pacer, kinds={"gradients": 500e3}, steps=400)
     assert spent <= 2 * 0.05

@@ -1,4 +1,4 @@
-"""This file tests the four pages of a run, drawn from runs that were built by hand."""
+"""This file tests the pages of a run, drawn from runs that were built by hand."""
 
 import math
 import os
@@ -14,6 +14,7 @@ from torchmagic.session.run import Run, Status
 from torchmagic.views.curves import curves_page
 from torchmagic.views.findings import findings_page, headline
 from torchmagic.views.page import Findings, Plot, Table, Text
+from torchmagic.views.pages import PAGES, run_pages
 from torchmagic.views.parameters import parameters_page
 from torchmagic.views.report import report
 from torchmagic.views.resources import resources_page
@@ -21,7 +22,6 @@ from torchmagic.views.skins.html import as_html
 from torchmagic.views.skins.text import as_text
 
 GOLDEN = Path(__file__).parent / "golden"
-PAGES = (findings_page, curves_page, parameters_page, resources_page)
 NAN, INF = math.nan, math.inf
 WEIGHT, BIAS = "net.0.weight", "net.0.bias"
 
@@ -127,7 +127,7 @@ def test_every_run_has_its_report(kind, request):
 
 
 def test_a_whole_run_reads_well(sick):
-    text = as_text([page(sick) for page in PAGES], title=headline(sick)) + "\n"
+    text = as_text(run_pages(sick), title=headline(sick)) + "\n"
     path = GOLDEN / "run.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
@@ -138,8 +138,6 @@ def test_an_empty_run_says_that_there_was_little_to_judge():
     run = Run()
     run.status = Status.OK
     assert texts(findings_page(run)) == ["No optimizer stepped in this cell, so there was little to judge."]
-    assert texts(curves_page(run)) == ["No backward pass ran, so there is no curve."]
-    assert texts(parameters_page(run)) == ["No model with parameters ran."]
 
 
 def test_a_running_run_does_not_pretend_to_be_judged():
@@ -220,9 +218,9 @@ def test_the_norm_before_clipping_stands_beside_the_norm_after(healthy):
 
 def test_the_parameter_table_shows_only_columns_that_have_a_value(healthy):
     (table,) = [block for block in parameters_page(healthy).blocks if isinstance(block, Table)]
-    assert table.columns == ("parameter", "shape", "grad norm", "highest", "update ratio")
+    assert table.columns == ("parameter", "shape", "grad norm", "highest", "over steps", "update ratio")
     assert table.rows[0][:2] == (WEIGHT, "16×8")
-    assert table.rows[1][2:] == (None, None, None)
+    assert table.rows[1][2:] == (None, None, None, None)
     assert texts(parameters_page(healthy))[0].startswith("2 parameters, 1 frozen.")
 
 

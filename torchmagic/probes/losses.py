@@ -8,7 +8,7 @@ import torch
 
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, caller_of, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.session.recorder import Recorder
@@ -25,7 +25,8 @@ class Losses:
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None  # until something waits on a device
-        self._names: dict[Site | None, tuple[str]] = {}
+        self._names: dict[tuple[int, int], tuple[str]] = {}  # by code object and instruction
+        self._codes: list[Site | None] = []  # held, so that no other code gets their identities
         self._scaling = Scaling()
         self._waiting: list[tuple[tuple[str], torch.Tensor]] = []
 
@@ -52,10 +53,13 @@ class Losses:
         loss = self._scaling.unscaled(tensors) if self._scaling.pair else tensors
         if loss is None or self._recorder is None or loss.numel() != 1 or loss.is_meta:
             return
-        site = site_of(frame)
-        name = self._names.get(site)
+        caller = caller_of(frame)
+        where = (id(caller.f_code), caller.f_lasti) if caller is not None else (0, 0)
+        name = self._names.get(where)
         if name is None:
-            name = self._names[site] = (loss_name(site),)
+            site = site_of(frame)
+            name = self._names[where] = (loss_name(site),)
+            self._codes.append(site)
             self._recorder.add(BackwardRecord(name=name[0], place=place_of(site)))
         if loss.is_cpu:
             self._recorder.append("loss", (loss.item(),), name)

@@ -15,10 +15,10 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.listeners import NEVER
-from torchmagic.probes.origin_memory import Instruction, StepMemory, user_frame
+from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import Site
+from torchmagic.probes.sites import Site, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.session.recorder import Recorder

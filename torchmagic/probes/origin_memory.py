@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Model
-from torchmagic.probes.sites import MEMO, Site, is_users_file, site_of
+from torchmagic.probes.sites import Site, is_users_file, site_of
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.
 MOST_CALLS = 32
@@ -184,15 +184,6 @@ class StepMemory:
     def of(self, backward: Backward) -> Sequence[Call]:
         """Return the calls that belong to a backward pass."""
         return self.calls[backward.first : backward.last] or self.calls[: backward.last]
-
-
-def user_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of the user's own code at or above a frame."""
-    if frame is not None and MEMO.frame is frame:
-        return MEMO.user
-    while frame is not None and not is_users_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
 
 
 def _versions(args: Any) -> list[int]:

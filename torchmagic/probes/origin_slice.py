@@ -12,10 +12,11 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from torchmagic.probes.origin_choice import Choice, stored_names
-from torchmagic.probes.origin_memory import Call, user_frame
+from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_names import names_of
 from torchmagic.probes.origin_purity import body_of, changed_names, is_pure, tree_of, value_of
 from torchmagic.probes.origin_quiet import quieted
+from torchmagic.probes.sites import user_frame
 
 LOSS, GRADIENT, SERVE = "__torchmagic_loss", "__torchmagic_gradient", "__torchmagic_call_"
 # What a slice may be made of; anything else changes the world.

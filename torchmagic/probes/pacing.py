@@ -63,9 +63,12 @@ class Pacer:
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost
 
-    def earn(self, nanoseconds: int) -> None:
-        """End a step that took the user's code so long, by what torchmagic timed of itself."""
-        income = self._share * nanoseconds
+    def earn(self, nanoseconds: int, ours: int) -> None:
+        """End a step that took the user's code so long, and torchmagic, by its own timing, so long.
+
+        What torchmagic takes at every step comes out of the budget first.
+        """
+        income = max(0.0, self._share * nanoseconds - max(0, ours - self._paid))
         self._credit = min(self._credit + income, max(float(LOAN), MOST_STEPS_SAVED * income))
         self._step += 1
         if self._paid:

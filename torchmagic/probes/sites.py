@@ -31,44 +31,56 @@ class Site(NamedTuple):
 
 
 class Memo:
-    """The site found last, which the listeners of one event all ask for; only while that event is told."""
+    """The frame found last, which the listeners of one event all ask for; only while that event is told."""
 
-    __slots__ = ("frame", "open", "site", "user")
+    __slots__ = ("found", "frame", "open")
 
     def __init__(self) -> None:
         self.open = False
-        self.frame: FrameType | None = None  # let go of as soon as the event is over: it belongs to the user
-        self.user: FrameType | None = None  # the user's own, from which it came
-        self.site: Site | None = None
+        # Both are let go of as soon as the event is over: they belong to the user.
+        self.frame: FrameType | None = None
+        self.found: FrameType | None = None
 
 
 MEMO = Memo()
 
 
-def site_of(frame: FrameType | None) -> Site | None:
-    """Return the innermost line of the user's own code at or above a frame.
+def caller_of(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of the user's own code at or above a frame.
 
-    Code of torch and torchmagic never counts; other libraries count only when no line of the user's own is above.
+    Code of torch and torchmagic never counts; other libraries count only when none of the user's own is above.
     """
-    if MEMO.frame is frame and frame is not None:
-        return MEMO.site
-    MEMO.site = _site_of(frame)
-    MEMO.frame = frame if MEMO.open else None
-    return MEMO.site
+    if frame is not None and MEMO.frame is frame:
+        return MEMO.found
+    found = _search(frame)
+    if MEMO.open:
+        MEMO.frame, MEMO.found = frame, found
+    return found
 
 
-def _site_of(frame: FrameType | None) -> Site | None:
-    MEMO.user = fallback = None
+def _search(frame: FrameType | None) -> FrameType | None:
+    fallback = None
     while frame is not None:
         code = frame.f_code
         kind = _kind(code.co_filename)
         if kind == "user" and code.co_name != RELAY:
-            MEMO.user = frame if MEMO.open else None
-            return Site(code, frame.f_lineno)
+            return frame
         if kind == "library" and fallback is None:
-            fallback = Site(code, frame.f_lineno)
+            fallback = frame
         frame = frame.f_back
     return fallback
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of the user's own code at or above a frame; None where there is none."""
+    found = caller_of(frame)
+    return found if found is not None and is_users(found) else None
+
+
+def site_of(frame: FrameType | None) -> Site | None:
+    """Return the innermost line of the user's own code at or above a frame, or, where there is none, of a library."""
+    found = caller_of(frame)
+    return Site(found.f_code, found.f_lineno) if found is not None else None
 
 
 def here(depth: int = 1) -> Site | None:

@@ -159,7 +159,7 @@ class Taps:
             if grad_enabled:
                 set_grad_enabled(True)
             self.quiet = MEMO.open = False
-            MEMO.frame = MEMO.user = None
+            MEMO.frame = MEMO.found = None
             self.spent += now() - began
         if self._warnings:
             self._warn_now()

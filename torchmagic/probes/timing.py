@@ -38,7 +38,7 @@ class Timing:
             row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9
             self._recorder.append("seconds", row, PHASES)
         self._step_began, self._spent_before = present, spent
-        self._pacer.earn(max(whole - ours, 0))
+        self._pacer.earn(max(whole - ours, 0), ours)
 
     def detach(self) -> None:
         """Hand over what came after the last step, such as an evaluation."""

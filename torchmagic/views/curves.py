@@ -1,18 +1,20 @@
-"""This file is the view of a run's curves: loss, gradient norm."""
+"""This file is the view of a run's curves: training and evaluation loss, gradient norm, learning rate."""
 
 import math
 from collections.abc import Sequence
 
 from torchmagic.session.run import Run
-from torchmagic.views.page import Block, Line, Page, Plot, Text
+from torchmagic.views.evaluation import evaluation_blocks, evaluation_lines
+from torchmagic.views.page import Block, Line, Page, Plot
+from torchmagic.views.schedule import schedule_blocks
 
 # A curve that spans more than this factor is read on a logarithmic axis.
 WIDE = 100.0
 
 
 def curves_page(run: Run) -> Page:
-    """Return the loss of each backward line and the total gradient norm, over optimizer steps."""
-    losses = [_line(run, "loss", name) for name in run.subjects("loss")]
+    """Return losses, the total gradient norm and learning rates, over optimizer steps; what was evaluated, and how."""
+    losses = [_line(run, "loss", name) for name in run.subjects("loss")] + evaluation_lines(run)
     norms = [
         Line(name="total", steps=steps, values=values) for steps, values in [run.series("grad_norm", name="")] if steps
     ]
@@ -24,7 +26,7 @@ def curves_page(run: Run) -> Page:
         for title, lines in (("loss", losses), ("gradient norm", norms))
         if lines
     ]
-    return Page(title="Curves", blocks=blocks or [Text(text="No backward pass ran, so there is no curve.")])
+    return Page(title="Curves", blocks=[*blocks, *schedule_blocks(run), *evaluation_blocks(run)])
 
 
 def _line(run: Run, metric: str, name: str) -> Line:

@@ -1,6 +1,7 @@
 """This file is how numbers are written for people: four significant digits and a unit that fits."""
 
 import math
+from collections.abc import Sequence
 
 _THOUSANDS = ("", "k", "M", "G", "T", "P")
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -86,6 +87,16 @@ def as_share(value: float) -> str:
     if 0 < value < _LEAST_SHARE:
         return "<0.1 %"
     return f"{100 * value:.{1 if 0 < value < _FINE_SHARE else 0}f} %"
+
+
+def as_shape(shape: Sequence[int]) -> str:
+    """Write a tensor's shape, its sizes with a cross between them.
+
+    Examples:
+        >>> as_shape((16,)), as_shape(())
+        ('16', 'scalar')
+    """
+    return "×".join(map(str, shape)) or "scalar"
 
 
 def as_amount(value: float, *, unit: str) -> str:

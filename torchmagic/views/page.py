@@ -29,11 +29,22 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A curve so small that it fits in a cell of a table; ``log`` asks for heights by the logarithm."""
+
+    values: Sequence[float]
+    log: bool = False
+
+
+Cell = str | int | float | Trend | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Rows of cells under column names; ``marked`` holds the indices of rows that need attention."""
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[str | int | float | None]]
+    rows: Sequence[Sequence[Cell]]
     marked: frozenset[int] = frozenset()
 
 
@@ -48,13 +59,23 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Curves that share their axes; ``log`` asks for a logarithmic value axis."""
+    """Curves that share their axes.
+
+    Args:
+        title: What they show.
+        lines: The curves.
+        x_label: Name of the axis of steps.
+        y_label: Name or unit of the axis of values.
+        log: Whether the axis of values should be logarithmic.
+        stacked: Whether each curve stands on the one before, as parts of a whole; they then share their steps.
+    """
 
     title: str
     lines: Sequence[Line]
     x_label: str = "step"
     y_label: str = ""
     log: bool = False
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +103,23 @@ class Findings:
     findings: Sequence[Finding]
 
 
-Block = Text | Code | Facts | Table | Plot | Bars | Shares | Findings
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Blocks for those who ask for more: only the title is seen until it is opened."""
+
+    title: str
+    blocks: Sequence["Block"]
+
+
+Block = Text | Code | Facts | Table | Plot | Bars | Shares | Findings | Fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A titled sequence of blocks; ``folded`` pages show only their title until opened."""
+    """A titled sequence of blocks; ``folded`` pages show only their title until opened.
+
+    A page without blocks has nothing to tell, and is left out wherever pages are listed.
+    """
 
     title: str
     blocks: Sequence[Block]

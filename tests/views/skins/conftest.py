@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Bars, Code, Facts, Findings, Line, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Code, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
 
 GOLDEN = Path(__file__).parent / "golden"
 NAN, INF = math.nan, math.inf
@@ -58,17 +58,23 @@ def page():
             ),
             Bars(title="Gradient values", edges=[-1.0, -0.5, 0.0, 0.5, 1.0], counts=[3, 40, 36, 1]),
             Table(
-                columns=["parameter", "shape", "count", "norm", "gradient"],
+                columns=["parameter", "shape", "count", "norm", "gradient", "over steps"],
                 rows=[
-                    ["net.0.weight", "(16, 8)", 128, 1.25, 0.000321],
-                    ["net.0.bias", "(16,)", 16, 0.5, None],
-                    ["net.2.weight", "(100, 16)", 16_000, INF, NAN],
+                    ["net.0.weight", "(16, 8)", 128, 1.25, 0.000321, Trend(values=[3.0, 2.0, 1.0])],
+                    ["net.0.bias", "(16,)", 16, 0.5, None, None],
+                    ["net.2.weight", "(100, 16)", 16_000, INF, NAN, Trend(values=[1.0, 1e3, INF], log=True)],
                 ],
                 marked=frozenset({2}),
             ),
             Shares(title="Time of a step", parts=[("data", 0.0412), ("forward", 0.02), ("other", 0.00001)]),
             Facts(rows=[("parameters", "16,144"), ("optimizer", "SGD(lr=0.5)")]),
             Code(text="tensor([[1., 2.],\n        [3., 4.]])"),
+            Plot(
+                title="Memory, MiB",
+                lines=[Line(name=name, steps=steps, values=[1.0] * 12) for name in ("weights", "activations")],
+                stacked=True,
+            ),
+            Fold(title="More", blocks=[Text(text="Told only to those who ask."), Table(columns=["a"], rows=[[1]])]),
         ],
     )
 
@@ -106,6 +112,7 @@ def hostile_page():
             Shares(title=trap, parts=[(trap, 1.0)], unit=trap),
             Facts(rows=[(trap, trap)]),
             Code(text=trap),
+            Fold(title=trap, blocks=[Text(text=trap), Table(columns=[trap], rows=[[Trend(values=[1.0])]])]),
         ],
     )
 
@@ -130,6 +137,10 @@ def empty_page():
             Shares(title="Time", parts=[("all", 0.0)]),
             Facts(rows=[]),
             Code(text=""),
+            Plot(title="Memory", lines=[], stacked=True),
+            Plot(title="Memory", lines=[Line(name="all", steps=[], values=[])], stacked=True),
+            Fold(title="", blocks=[]),
+            Table(columns=["a"], rows=[[Trend(values=[])]]),
         ],
     )
 

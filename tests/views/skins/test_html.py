@@ -102,6 +102,7 @@ def test_a_drawn_plot_says_its_numbers_in_its_alternative_text(page):
             "validation 2.5 → 1, min 1, max 2.5."
         ),
         "Histogram Gradient values: 80 values from -1 to 1, most (40) between -0.5 and 0.",
+        "Plot Memory, MiB over step: weights 1 → 1, min 1, max 1; activations 1 → 1, min 1, max 1.",
     ]
 
 
@@ -128,3 +129,15 @@ def test_a_long_table_keeps_its_marked_rows(page):
 
 def test_the_empty_page_says_so(empty_page):
     assert "No findings" in " ".join(Reader(as_html(empty_page)).words)
+
+
+def test_what_is_folded_waits_behind_its_title(page):
+    read = Reader(as_html(page))
+    assert "More" in read.words
+    assert read.tags.count("details") >= 3
+    assert "Told only to those who ask." in read.words
+
+
+def test_a_small_curve_is_told_to_those_who_cannot_see_it(page):
+    labels = [value for tag, name, value in Reader(as_html(page)).attributes if name == "aria-label"]
+    assert "3 → 1, min 1, max 3" in labels

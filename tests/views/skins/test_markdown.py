@@ -24,4 +24,10 @@ def test_no_text_is_taken_for_markup(hostile_page):
 
 def test_a_bar_in_a_cell_does_not_open_a_column(hostile_page):
     rows = [line for line in as_markdown(hostile_page).splitlines() if line.startswith("| ")]
-    assert {row.replace("\\|", "").count("|") for row in rows} == {3, 4}
+    assert {row.replace("\\|", "").count("|") for row in rows} == {2, 3, 4}
+
+
+def test_what_is_folded_can_be_opened(page):
+    text = as_markdown(page)
+    assert "<details><summary>More</summary>\n\nTold only to those who ask." in text
+    assert text.rstrip().endswith("</details>")

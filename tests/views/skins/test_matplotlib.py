@@ -1,5 +1,6 @@
 """This file is the matplotlib skin; it runs in a process of its own where the state of matplotlib matters."""
 
+import math
 import subprocess
 import sys
 from io import BytesIO
@@ -32,7 +33,7 @@ def test_the_ground_is_transparent(page):
         if isinstance(block, Plot | Bars):
             image = drawn(block)
             assert image[0, 0, 3] == 0
-            assert np.mean(image[..., 3] == 0) > 0.4
+            assert np.mean(image[..., 3] == 0) > (0.3 if isinstance(block, Plot) and block.stacked else 0.4)
 
 
 def test_what_is_drawn_can_be_seen_on_white_and_on_a_dark_notebook():
@@ -54,6 +55,21 @@ def test_a_log_axis_is_drawn_when_asked_for_and_possible():
         title="", blocks=[Plot(title="a", lines=[rising], log=True), Plot(title="b", lines=[negative], log=True)]
     )
     assert [axes.get_yscale() for axes in as_figure(page).axes] == ["log", "linear"]
+
+
+def test_parts_of_a_whole_stand_on_each_other():
+    lines = [Line(name=name, steps=[0, 1], values=[1.0, value]) for name, value in (("a", 2.0), ("_b", math.nan))]
+    axes = as_figure(Page(title="", blocks=[Plot(title="m", lines=lines, stacked=True)])).axes[0]
+    first, second = (area.get_paths()[0].vertices for area in axes.collections)
+    assert (first[:, 1].max(), second[:, 1].max()) == (2.0, 2.0)
+    assert axes.get_ylim()[0] == 0
+    assert len(axes.get_legend().get_texts()) == 2
+
+
+def test_a_picture_is_small_enough_to_be_kept_in_a_notebook():
+    steps = list(range(400))
+    noise = Line(name="loss", steps=steps, values=[math.sin(step * step) for step in steps])
+    assert len(as_png(Plot(title="loss", lines=[noise]))) < 25_000
 
 
 def test_a_single_point_is_visible():

@@ -40,6 +40,13 @@ def test_control_characters_do_not_reach_the_terminal(hostile_page):
     assert "\x1b" not in as_text(hostile_page)
 
 
-def test_a_folded_page_shows_its_title_only(page):
+def test_a_folded_page_shows_its_title_and_first_sentence_only(page):
     folded = Page(title="Details", blocks=page.blocks, folded=True)
-    assert as_text([folded]) == "▸ Details"
+    assert as_text([folded]) == "▸ Details  12 steps in 1.9 s."
+    assert as_text([Page(title="Details", blocks=page.blocks[1:], folded=True)]) == "▸ Details"
+
+
+def test_folded_blocks_and_areas_are_left_to_those_who_can_draw_them(page):
+    text = as_text(page)
+    assert "Told only" not in text
+    assert "Memory, MiB" not in text

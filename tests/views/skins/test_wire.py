@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchmagic.views.page import Line, Page, Table
+from torchmagic.views.page import Line, Page, Plot, Table
 from torchmagic.views.skins.wire import as_wire, thinned
 
 
@@ -19,7 +19,33 @@ def test_every_kind_of_block_is_json(page, hostile_page, empty_page):
 
 def test_kinds_are_named(page):
     kinds = [block["kind"] for block in as_wire(page)["blocks"]]
-    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code"]
+    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code", "plot", "fold"]
+
+
+def test_a_fold_carries_its_blocks(page):
+    fold = as_wire(page)["blocks"][-1]
+    assert fold["title"] == "More"
+    assert [block["kind"] for block in fold["blocks"]] == ["text", "table"]
+
+
+def test_a_small_curve_travels_as_its_drawing_and_its_words(page):
+    cells = [row[-1] for row in as_wire(page)["blocks"][4]["rows"]]
+    assert cells == [
+        {"trend": "█▅▁", "told": "3 → 1, min 1, max 3"},
+        None,
+        {"trend": "▁█x", "told": "1 → 1000, min 1, max 1000, 1 not finite, from value 2"},
+    ]
+
+
+def test_lines_that_stand_on_each_other_keep_the_same_steps():
+    steps = list(range(1000))
+    lines = [
+        Line(name=name, steps=steps, values=[float(step % n) for step in steps]) for name, n in (("a", 7), ("b", 3))
+    ]
+    wired = as_wire(Page(title="", blocks=[Plot(title="", lines=lines, stacked=True)]))["blocks"][0]
+    assert wired["stacked"]
+    assert wired["lines"][0]["steps"] == wired["lines"][1]["steps"]
+    assert 200 < len(wired["lines"][0]["steps"]) <= 400
 
 
 def test_what_is_not_finite_travels_as_a_word():

@@ -9,9 +9,15 @@ from typing import Any
 import jinja2
 
 from torchmagic.views.numbers import as_amount, as_number, as_share
-from torchmagic.views.page import Bars, Page, Plot, Shares, Table
+from torchmagic.views.page import Bars, Cell, Page, Plot, Shares, Table, Trend
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
-from torchmagic.views.skins.line_summary import alternative_text, bars_sentence, line_summary
+from torchmagic.views.skins.line_summary import (
+    alternative_text,
+    bars_sentence,
+    line_summary,
+    trend_drawing,
+    trend_sentence,
+)
 from torchmagic.views.skins.reading_order import reading_order
 from torchmagic.views.skins.text_table import kept_rows, number_columns
 
@@ -67,7 +73,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(amount=as_amount, cell=_cell, number=as_number, share=as_share)
-    environment.tests.update(numeric=_is_number)
+    environment.tests.update(numeric=_is_number, trend=_is_trend)
     environment.globals.update(
         alternative_text=alternative_text,
         bars_sentence=bars_sentence,
@@ -83,6 +89,8 @@ def _environment() -> jinja2.Environment:
         rows=_rows,
         spans=spans,
         standing=standing,
+        trend_drawing=trend_drawing,
+        trend_sentence=trend_sentence,
     )
     return environment
 
@@ -100,6 +108,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_trend(value: object) -> bool:
+    return isinstance(value, Trend)
+
+
 def _cell(value: Any) -> str:
     return as_number(value) if _is_number(value) else "" if value is None else str(value)
 
@@ -113,6 +125,6 @@ def _parts(block: Shares) -> list[tuple[str, float, float]]:
     return [(name, amount, amount / total if total else 0.0) for name, amount in block.parts]
 
 
-def _rows(table: Table, most: int) -> list[tuple[bool, Sequence[str | int | float | None]]]:
+def _rows(table: Table, most: int) -> list[tuple[bool, Sequence[Cell]]]:
     """Return at most so many rows in their own order, with whether each is marked; marked rows are kept first."""
     return [(index in table.marked, table.rows[index]) for index in kept_rows(table, most)]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from torchmagic.views.numbers import as_number
-from torchmagic.views.page import Bars, Line, Plot
+from torchmagic.views.page import Bars, Line, Plot, Trend
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _NOT_FINITE = "x"
+_TREND = 12
 _NO_POWER = -320.0  # below the logarithm of the least float, for values from zero down
 
 
@@ -60,6 +61,16 @@ def line_sentence(line: Line, *, x_label: str = "step") -> str:
     if len(line.values) > 1:
         said += f", min {as_number(found.low)}, max {as_number(found.high)}"
     return f"{said}, {lost}" if lost else said
+
+
+def trend_drawing(trend: Trend) -> str:
+    """Draw the curve of a table's cell in small characters."""
+    return sparkline(trend.values, width=_TREND, log=trend.log)
+
+
+def trend_sentence(trend: Trend) -> str:
+    """Say the curve of a table's cell in one clause."""
+    return line_sentence(Line(name="", steps=range(len(trend.values)), values=trend.values), x_label="value")
 
 
 def alternative_text(block: Plot | Bars) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_number, as_share
-from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Block, Cell, Code, Facts, Findings, Fold, Page, Plot, Shares, Table, Text, Trend
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
-from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
+from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline, trend_drawing
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
@@ -55,7 +55,7 @@ def _sentence(text: str) -> str:
     return "".join(_inline(part) if is_code else _escaped(part) for is_code, part in spans(text))
 
 
-def _block(block: Block, num_rows: int) -> Iterator[str]:
+def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one answer a kind of block
     match block:
         case Text():
             yield f"**{_escaped(block.text)}**" if block.strong else _escaped(block.text)
@@ -78,6 +78,9 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:
             yield from (_root(root) for root in reading_order(block.findings))
             if not block.findings:
                 yield "No findings."
+        case Fold():
+            inside = [part for one in block.blocks for part in _block(one, num_rows)]
+            yield "\n\n".join([f"<details><summary>{_escaped(block.title)}</summary>", *inside, "</details>"])
 
 
 def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
@@ -90,11 +93,17 @@ def _table(table: Table, num_rows: int) -> Iterator[str]:
     numbers = number_columns(table)
     rows = []
     for index in shown:
-        cells = [as_number(v) if isinstance(v, int | float) else _escaped(v or "") for v in table.rows[index]]
+        cells = [_cell(value) for value in table.rows[index]]
         rows.append([f"**{cell}**" if cell and index in table.marked else cell for cell in cells])
     yield _grid([_escaped(column) for column in table.columns], rows, numbers)
     if len(shown) < len(table.rows):
         yield f"… {len(table.rows) - len(shown)} more rows"
+
+
+def _cell(value: Cell) -> str:
+    if isinstance(value, Trend):
+        return trend_drawing(value)
+    return as_number(value) if isinstance(value, int | float) else _escaped(value or "")
 
 
 def _lines(plot: Plot) -> str:

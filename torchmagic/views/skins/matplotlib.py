@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 # every colour keeps a contrast of 3:1 or more on white and on a dark notebook
 # An axis spans at least this share of its values: four digits tell its ticks apart.
 LEAST_SPAN = 0.01
-_GREY = "#808080"
+_GREY = "#7a7a7a"
 _COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
 _WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
 _SMALL = 8.0
 _NOT_FINITE = "#d6455d"
+# With so many colours a picture looks the same and takes a third of the room in a notebook.
+_NUM_COLOURS = 128
 
 
 def as_figure(page: Page) -> "Figure":
@@ -47,8 +49,18 @@ def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
     with warnings.catch_warnings():
         # a name in a script that the bundled font lacks is drawn as boxes; the alternative text still says it
         warnings.simplefilter("ignore")
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-    return buffer.getvalue()
+        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
+    return _of_few_colours(buffer)
+
+
+def _of_few_colours(png: io.BytesIO) -> bytes:
+    from PIL import Image  # noqa: PLC0415 - what matplotlib itself writes PNG with
+
+    smaller = io.BytesIO()
+    with Image.open(png) as picture:
+        few = picture.convert("RGBA").quantize(_NUM_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(smaller, format="png", optimize=True)
+    return smaller.getvalue()
 
 
 def _figure(blocks: Sequence[Plot | Bars]) -> "Figure":
@@ -90,9 +102,11 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         axes.yaxis.set_minor_formatter("")
     else:
         axes.locator_params(axis="y", nbins=4)
-        _widen(axes, finite)
-    for index, line in enumerate(plot.lines):
+        _widen(axes, [] if plot.stacked else finite)
+    for index, line in enumerate([] if plot.stacked else plot.lines):
         _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
+    if plot.stacked:
+        _draw_stack(axes, plot.lines)
     axes.set_xlabel(plot.x_label, color=_GREY, fontsize=_SMALL)
     axes.set_ylabel(plot.y_label, color=_GREY, fontsize=_SMALL)
     axes.locator_params(axis="x", nbins=6, integer=True)
@@ -100,8 +114,8 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
     axes.yaxis.set_major_formatter(lambda y, _: as_number(float(y)))
     if not finite:
         _say(axes, "no finite values" if any(len(line.values) for line in plot.lines) else "no values yet")
-    if plot.lines:
-        columns = min(4, len(plot.lines))
+    if axes.get_legend_handles_labels()[0]:
+        columns = min(5 if plot.stacked else 4, len(plot.lines))
         above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=1.4)
         for text in above.get_texts():
             text.set(color=_GREY, fontsize=_SMALL)
@@ -126,10 +140,27 @@ def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:
     style = "--" if dashed else "-"
     lost = [math.isnan(value) for value in values]
     label = f"{line.name}, not finite from {as_number(steps[lost.index(True)])}" if any(lost) else line.name
-    label = f"\u200b{label}" if label.startswith("_") else label  # matplotlib leaves out what begins with "_"
-    axes.plot(steps, values, color=colour, linewidth=1.4, linestyle=style, marker=marker, markersize=4, label=label)
+    axes.plot(
+        steps, values, color=colour, linewidth=1.4, linestyle=style, marker=marker, markersize=4, label=_label(label)
+    )
     if any(lost):
         _shade(axes, steps, lost)
+
+
+def _draw_stack(axes: "Axes", lines: Sequence[Line]) -> None:
+    """Draw each line standing on those before it; what is not finite counts nothing."""
+    steps = list(lines[0].steps) if lines else []
+    values = [[value if math.isfinite(value) else 0.0 for value in line.values] for line in lines]
+    if steps and all(len(each) == len(steps) for each in values):
+        names = [_label(line.name) for line in lines]
+        colours = [_COLOURS[index % len(_COLOURS)] for index in range(len(lines))]
+        axes.stackplot(steps, values, labels=names, colors=colours, alpha=0.75, linewidth=0)
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+
+
+def _label(name: str) -> str:
+    return f"\u200b{name}" if name.startswith("_") else name  # matplotlib leaves out what begins with "_"
 
 
 def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:

@@ -6,13 +6,13 @@ from textwrap import indent, wrap
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
-from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Fold, Page, Plot, Shares, Table, Text
 from torchmagic.views.skins.finding_words import evidence, place, remedy, standing
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.text_table import printable, text_table
 
-NUM_ROWS = 20
+NUM_ROWS = 8
 _SPARK, _TRACK = 32, 24
 
 
@@ -20,7 +20,8 @@ def as_text(pages: Page | Sequence[Page], *, title: str = "", width: int = 100, 
     """Return pages as plain text, without trailing spaces and without escape codes.
 
     Args:
-        pages: One page, or pages in order; folded pages are told by their title alone.
+        pages: One page, or pages in order; folded pages are told by their title and their first sentence, folded
+            blocks not at all.
         title: Heading above them; empty for none.
         width: Most characters a line of ours takes; code keeps its own lines.
         num_rows: Most rows of a table to show; marked rows are kept first.
@@ -39,7 +40,8 @@ def _underlined(title: str, rule: str, width: int) -> str:
 
 def _page(page: Page, width: int, num_rows: int) -> str:
     if page.folded:
-        return f"▸ {printable(page.title)}"
+        first = next((block.text for block in page.blocks[:1] if isinstance(block, Text)), "")
+        return _pairs([(f"▸ {page.title}", first)], width)
     head = [_underlined(page.title, "─", width)] if page.title else []
     return "\n".join([*head, "\n\n".join(filter(None, (_block(block, width, num_rows) for block in page.blocks)))])
 
@@ -55,7 +57,8 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - o
         case Table():
             return text_table(block, width=width, num_rows=num_rows)
         case Plot():
-            return "\n".join(_plot(block))
+            # areas that stand on each other repeat over time what shares say, which a row of characters cannot show
+            return "" if block.stacked else "\n".join(_plot(block))
         case Bars():
             drawn = sparkline([float(count) for count in block.counts], width=_SPARK) if any(block.counts) else ""
             return (
@@ -67,6 +70,8 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - o
             return "\n".join(_shares(block, width))
         case Findings():
             return "\n\n".join(_root(root, width) for root in reading_order(block.findings)) or "No findings."
+        case Fold():
+            return ""
 
 
 def _pairs(rows: Sequence[tuple[str, str]], width: int, *, lead: str = "") -> str:

@@ -1,9 +1,11 @@
 """This file is a table in plain text: aligned, cut to a width, with the rows that matter kept."""
 
 import unicodedata
+from textwrap import wrap
 
 from torchmagic.views.numbers import as_number
-from torchmagic.views.page import Table
+from torchmagic.views.page import Cell, Table, Trend
+from torchmagic.views.skins.line_summary import trend_drawing
 
 _GAP = "  "
 _LEAST = 12  # narrower than this a name says nothing any more
@@ -32,7 +34,7 @@ def text_table(table: Table, *, width: int, num_rows: int) -> str:
     if table.marked:
         marks = ["", "", *(_MARK if index in table.marked else "" for index in shown)]
         lines = [f"{mark:<{lead}}{line}" for mark, line in zip(marks, lines, strict=True)]
-    return "\n".join([*lines, *_left_out(table, len(shown), len(widths), lead)])
+    return "\n".join([*lines, *_left_out(table, len(shown), len(widths), lead=lead, width=width)])
 
 
 def kept_rows(table: Table, most: int) -> list[int]:
@@ -46,7 +48,7 @@ def number_columns(table: Table) -> set[int]:
     columns: set[int] = set()
     for j in range(len(table.columns)):
         values = [row[j] for row in table.rows if row[j] is not None]
-        if values and not any(isinstance(value, str) for value in values):
+        if values and not any(isinstance(value, str | Trend) for value in values):
             columns.add(j)
     return columns
 
@@ -69,7 +71,9 @@ def shortened(text: str, width: int) -> str:
     return f"{text[:front]}…{text[len(text) - (width - 1 - front) :]}"
 
 
-def _cell(value: str | float | None) -> str:
+def _cell(value: Cell) -> str:
+    if isinstance(value, Trend):
+        return trend_drawing(value)
     return as_number(value) if isinstance(value, int | float) else printable(value or "")
 
 
@@ -95,10 +99,13 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
     return _GAP.join(placed)
 
 
-def _left_out(table: Table, num_shown: int, num_columns: int, lead: int) -> list[str]:
+def _left_out(table: Table, num_shown: int, num_columns: int, *, lead: int, width: int) -> list[str]:
     told = []
     if num_shown < len(table.rows):
         told.append(f"{len(table.rows) - num_shown} more rows")
     if num_columns < len(table.columns):
         told.append(f"{len(table.columns) - num_columns} more columns ({', '.join(table.columns[num_columns:])})")
-    return [f"{'':<{lead}}… {' and '.join(told)}"] if told else []
+    indent = " " * lead
+    return (
+        wrap(f"… {' and '.join(told)}", width, initial_indent=indent, subsequent_indent=f"{indent}  ") if told else []
+    )

@@ -1,14 +1,31 @@
 """This file is the wire skin: a page as plain values that JSON can hold, for the panel's script."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from torchmagic.records.finding import Finding
-from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Line, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import (
+    Bars,
+    Block,
+    Cell,
+    Code,
+    Facts,
+    Findings,
+    Fold,
+    Line,
+    Page,
+    Plot,
+    Shares,
+    Table,
+    Text,
+    Trend,
+)
 from torchmagic.views.skins.finding_words import copyable, remedy
+from torchmagic.views.skins.line_summary import trend_drawing, trend_sentence
 from torchmagic.views.skins.reading_order import reading_order
 
 NUM_POINTS = 400  # more than a panel has pixels for; a line of 10,000 steps would cost 200 KB at each refresh
@@ -25,7 +42,8 @@ def as_wire(page: Page) -> dict[str, Any]:
 
     Returns:
         ``{"title", "folded", "blocks"}``; each block has a ``kind``: ``text``, ``code``, ``facts``, ``table``,
-        ``plot``, ``bars``, ``shares`` or ``findings``.
+        ``plot``, ``bars``, ``shares``, ``findings`` or ``fold``, which has blocks in it. A trend in a table's cell is
+        its drawing and its words.
     """
     return {"title": page.title, "folded": page.folded, "blocks": [_block(block) for block in page.blocks]}
 
@@ -66,7 +84,7 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind
         case Facts():
             return {"kind": "facts", "rows": [[name, value] for name, value in block.rows]}
         case Table():
-            rows = [[_plain(cell) for cell in row] for row in block.rows]
+            rows = [[_cell(cell) for cell in row] for row in block.rows]
             return {"kind": "table", "columns": list(block.columns), "rows": rows, "marked": sorted(block.marked)}
         case Plot():
             return _plot(block)
@@ -78,15 +96,29 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind
             return {"kind": "shares", "title": block.title, "unit": block.unit, "parts": parts}
         case Findings():
             return _findings(block)
+        case Fold():
+            return {"kind": "fold", "title": block.title, "blocks": [_block(inner) for inner in block.blocks]}
 
 
 def _plot(plot: Plot) -> dict[str, Any]:
     lines = [
         {"name": line.name, "steps": [_plain(x) for x in line.steps], "values": [_plain(y) for y in line.values]}
-        for line in map(thinned, plot.lines)
+        for line in (_even(plot.lines) if plot.stacked else map(thinned, plot.lines))
     ]
     labels = {"title": plot.title, "x_label": plot.x_label, "y_label": plot.y_label}
-    return {"kind": "plot", **labels, "log": plot.log, "lines": lines}
+    return {"kind": "plot", **labels, "log": plot.log, "stacked": plot.stacked, "lines": lines}
+
+
+def _even(lines: Sequence[Line]) -> list[Line]:
+    """Return lines with fewer points, the same of each, so that they can stand on each other."""
+    every = max(1, -(-max((len(line.steps) for line in lines), default=0) // NUM_POINTS))
+    return [Line(name=line.name, steps=line.steps[::every], values=line.values[::every]) for line in lines]
+
+
+def _cell(value: Cell) -> object:
+    if isinstance(value, Trend):
+        return {"trend": trend_drawing(value), "told": trend_sentence(value)}
+    return _plain(value)
 
 
 def _findings(block: Findings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ const VIEWS = {
   bars: barsView,
   shares: sharesView,
   findings: findingsView,
+  fold: foldView,
 };
 
 function pageView() {
@@ -29,6 +30,24 @@ function pageView() {
 
   const remove = () => views.forEach((view) => view.remove?.());
   return { root, update, remove };
+}
+
+// What is folded is drawn only once it is opened.
+function foldView() {
+  const root = make("details", "tm-block tm-fold");
+  const title = make("summary");
+  const inner = pageView();
+  let held = null;
+  root.append(title, inner.root);
+  root.ontoggle = () => {
+    if (root.open && held) inner.update(held);
+  };
+  function update(block) {
+    held = block;
+    setText(title, block.title);
+    if (root.open) inner.update(block);
+  }
+  return { root, update, remove: inner.remove };
 }
 
 function textView() {

@@ -62,12 +62,13 @@ function plotView() {
   function show() {
     width = frame.clientWidth;
     if (!width) return;
-    const visible = block.lines.map((line, index) => ({ ...line, index })).filter((line) => !state.hidden.has(line.name));
+    const shown = block.lines.map((line, index) => ({ ...line, index })).filter((line) => !state.hidden.has(line.name));
+    const visible = block.stacked ? piled(shown) : shown;
     const positive = block.lines.some((line) => line.values.some((value) => isFiniteNumber(value) && value > 0));
-    log.hidden = !positive;
+    log.hidden = !positive || block.stacked;
     svg.setAttribute("viewBox", `0 0 ${width} ${PLOT.height}`);
     svg.setAttribute("height", PLOT.height);
-    place = axes(visible, state.log && positive, width, block);
+    place = axes(visible, state.log && positive && !block.stacked, width, block);
     svg.replaceChildren(...(place ? place.marks : [emptyMark(width)]), ...(place ? visible.flatMap((line) => lineMarks(line, place)) : []));
     svg.append(draw("g", { class: "tm-cursor" }));
     read(state.step);
@@ -92,7 +93,9 @@ function plotView() {
       entry.className = `tm-entry tm-c${index % NUM_COLOURS}`;
       entry.setAttribute("aria-pressed", String(!state.hidden.has(line.name)));
       setText(entry.children[1], line.name);
-      setText(entry.children[2], valueAt(line, state.step));
+      // the newest value says much of a curve over steps, the last of one over values nothing
+      const idle = state.step === null && block.x_label !== "step";
+      setText(entry.children[2], idle ? "" : valueAt(line, state.step));
     });
   }
 
@@ -122,7 +125,7 @@ function axes(lines, log, width, block) {
   if (!steps.length) return null;
   const kept = (value) => isFiniteNumber(value) && (!log || value > 0);
   const values = lines.flatMap((line) => line.values).filter(kept);
-  let low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  let low = block.stacked ? 0 : values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
   if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
@@ -145,7 +148,26 @@ function axes(lines, log, width, block) {
   return { steps, x, y, kept, toStep, floor, right, marks };
 }
 
+// Each line on top of those before it; what is not finite counts nothing.
+function piled(lines) {
+  let below = [];
+  return lines.map((line) => {
+    const values = line.values.map((value, index) => (below[index] ?? 0) + (isFiniteNumber(value) ? value : 0));
+    const top = { ...line, values, below };
+    below = values;
+    return top;
+  });
+}
+
+function areaMark(line, { x, y, floor }) {
+  const point = (step, pixel) => `${x(step).toFixed(1)} ${pixel.toFixed(1)}`;
+  const upper = line.steps.map((step, index) => point(step, y(line.values[index])));
+  const lower = line.steps.map((step, index) => point(step, line.below.length ? y(line.below[index]) : floor)).reverse();
+  return draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `tm-area tm-c${line.index % NUM_COLOURS}`, "data-line": line.name });
+}
+
 function lineMarks(line, { x, y, kept, floor, right }) {
+  if (line.below && line.steps.length) return [areaMark(line, { x, y, floor })];
   const colour = `tm-c${line.index % NUM_COLOURS}`;
   const runs = lostRuns(line);
   const marks = runs.map(([from, to]) =>
@@ -177,7 +199,7 @@ function cursorMarks(block, state, { x, y, kept, floor, steps }) {
   const label = `${block.x_label} ${asNumber(state.step)}`;
   marks.push(draw("text", { x: at + anchor[1], y: PLOT.top + 8, class: "tm-readout", "text-anchor": anchor[0] }, label));
   block.lines.forEach((line, index) => {
-    if (state.hidden.has(line.name) || !line.steps.length) return;
+    if (block.stacked || state.hidden.has(line.name) || !line.steps.length) return;
     const value = line.values[nearestIndex(line.steps, state.step)];
     if (kept(value)) marks.push(draw("circle", { cx: x(line.steps[nearestIndex(line.steps, state.step)]), cy: y(value), r: 3, class: `tm-dot tm-c${index % NUM_COLOURS}` }));
   });

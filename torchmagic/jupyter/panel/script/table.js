@@ -91,7 +91,7 @@ function tableView() {
     const all = block.rows.map((_, index) => index);
     return all.filter((index) => {
       if (state.markedOnly && !isMarked.has(index)) return false;
-      const text = block.rows[index].map(asNumber).join(" ").toLowerCase();
+      const text = block.rows[index].map(asWords).join(" ").toLowerCase();
       return state.words.every((word) => text.includes(word));
     });
   }
@@ -102,7 +102,7 @@ function tableView() {
     const value = (index) => block.rows[index][state.column];
     return indices.sort((a, b) => {
       if (value(a) === null || value(b) === null) return (value(a) === null) - (value(b) === null);
-      return sign * (numbers[state.column] ? compareNumbers(asFloat(value(a)), asFloat(value(b))) : compareWords(value(a), value(b)));
+      return sign * (numbers[state.column] ? compareNumbers(asFloat(value(a)), asFloat(value(b))) : compareWords(asWords(value(a)), asWords(value(b))));
     });
   }
 
@@ -117,6 +117,7 @@ function tableView() {
     values.forEach((value, index) => {
       const cell = row.cells[index] ?? row.appendChild(make(index ? "td" : "th"));
       if (!index) cell.scope = "row";
+      if (value?.trend !== undefined) return trendIn(cell, value);
       const text = asNumber(value);
       setText(cell, !index && needsAttention ? `! ${text}` : text);
       cell.title = text.length > 40 ? text : "";
@@ -128,10 +129,21 @@ function tableView() {
   return { root, update };
 }
 
+// A curve in small characters; who cannot see it hears its words.
+function trendIn(cell, { trend, told }) {
+  if (!cell.firstElementChild) cell.replaceChildren(make("span", "tm-spark"));
+  const mark = cell.firstElementChild;
+  setText(mark, trend);
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", told);
+  [cell.title, cell.className] = [told, ""];
+}
+
 // NaN stands above infinity: who sorts by a statistic looks for what is out of hand.
 function compareNumbers(a, b) {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+const asWords = (value) => (value?.trend === undefined ? asNumber(value) : value.trend);
 const compareWords = (a, b) => String(a).localeCompare(String(b), undefined, { numeric: true });
