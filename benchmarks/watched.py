@@ -18,7 +18,7 @@ LEVELS = {
     "basic": {"level": "basic"},
     "intermediate": {"level": "intermediate"},
     "advanced": {"level": "advanced"},
-    "expert": {"level": "expert", "every": 1, "anomaly": "auto"},
+    "expert": {"level": "expert", "anomaly": "auto"},
 }
 
 

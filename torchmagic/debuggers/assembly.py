@@ -38,6 +38,10 @@ from torchmagic.probes.updates import Updates
 from torchmagic.probes.validation import Validation
 from torchmagic.probes.weights import Weights
 
+# What the level expert measures at every step; what it sees beyond that keeps the pace of a budget. How large weights
+# are changes by no more than their updates do, which are among these.
+EVERY_STEP = frozenset({"gradients", "updates", "activations"})
+
 
 def probes_for(settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> tuple[Probe, ...]:
     """Return the probes of a run, in the order in which they hear an event.
@@ -48,8 +52,8 @@ def probes_for(settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> 
         namespace: The user's names.
     """
     cast = Cast(namespace, only=settings.model)
-    every = 1 if settings.level is Level.EXPERT and settings.every is None else settings.every
-    pacer = Pacer(share=settings.budget_share, every=every)
+    closely = settings.level is Level.EXPERT and settings.every is None
+    pacer = Pacer(share=settings.budget_share, every=settings.every, always=EVERY_STEP if closely else frozenset())
     leaves = Leaves(taps)
     gradients = Gradients(cast, pacer) if settings.watches("gradients") else None
     chosen: list[Probe | None] = [
@@ -65,7 +69,9 @@ def probes_for(settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> 
         Ownership(cast) if settings.watches("gradients") else None,
         Weights(cast, pacer, gradients) if settings.watches("weights") else None,
         Updates(cast, pacer, gradients) if settings.watches("weights") else None,
-        Rectifiers(cast, taps, leaves, pacer, chosen=every is not None) if settings.watches("activations") else None,
+        Rectifiers(cast, taps, leaves, pacer, chosen=settings.every is not None)
+        if settings.watches("activations")
+        else None,
         Activations(cast, taps, leaves, pacer) if settings.watches("activations") else None,
         Devices(cast) if settings.watches("device") else None,
         *_mixed_precision(settings, cast, taps, leaves, pacer),

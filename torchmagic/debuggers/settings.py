@@ -53,7 +53,7 @@ ADDED = {
     Level.EXPERT: (),
 }
 PROBES = tuple(name for names in ADDED.values() for name in names)
-DEFAULT_BUDGET = {Level.BASIC: 3.0, Level.INTERMEDIATE: 5.0, Level.ADVANCED: 10.0, Level.EXPERT: 1e9}
+DEFAULT_BUDGET = {Level.BASIC: 3.0, Level.INTERMEDIATE: 5.0, Level.ADVANCED: 10.0, Level.EXPERT: 10.0}
 
 
 def probes_of(level: Level) -> tuple[str, ...]:

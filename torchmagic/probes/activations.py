@@ -174,6 +174,11 @@ def _number(scalar: Scalar, fetched: Iterator[float]) -> float:
 
 def _together(calls: Sequence[tuple[int, list[float]]]) -> list[float]:
     """Return the statistics of all calls of a module in a step: five, and the saturation of one that saturates."""
+    if len(calls) == 1:
+        count, (total, length, low, high, zeros, finite, *flat) = calls[0]
+        peak = math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
+        share = [each / count for each in flat]
+        return [total / count, length / math.sqrt(count), peak, zeros / count, count - finite, *share]
     counts = [count for count, _ in calls]
     columns = list(zip(*(scalars for _, scalars in calls), strict=True))
     mean, deviation = pooled(counts, columns[SUM], columns[LENGTH])

@@ -17,6 +17,8 @@ from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.moments import moments_of
 from torchmagic.tensors.reduce import fetch, packs_well, quick_total, total_norm
 
+METRICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
+
 
 class _State:
     """What is known of one optimizer's gradients."""
@@ -126,17 +128,12 @@ class Gradients:
         held = [(n, p.grad) for n, p in zip(entry.names, owners, strict=True) if p.grad is not None]
         measured = moments_of([gradient for _, gradient in held])
         kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
-        names = tuple(name for name, _ in kept)
-        rows: dict[str, list[float]] = {
-            "grad_norm": [found.norm for _, found in kept],
-            "grad_mean": [found.mean for _, found in kept],
-            "grad_std": [found.std for _, found in kept],
-            "grad_abs_max": [found.abs_max for _, found in kept],
-            "grad_zero_share": [found.zero_share for _, found in kept],
-            "grad_nonfinite": [found.num_nonfinite for _, found in kept],
-        }
+        lengths: Sequence[float] = ()
         if self._recorder is not None and kept:
-            for metric, values in rows.items():
+            names = tuple(name for name, _ in kept)
+            columns = zip(*(found for _, found in kept), strict=True)
+            _, broken, lengths, means, deviations, peaks, zeros = columns
+            for metric, values in zip(METRICS, (lengths, means, deviations, peaks, zeros, broken), strict=True):
                 self._recorder.append(metric, values, names)
         self._pacer.pay("gradients", now() - began)
-        return total_norm(rows["grad_norm"])
+        return total_norm(lengths)

@@ -32,9 +32,11 @@ class Pacer:
     Args:
         share: Share of the step time that collections may take.
         every: Collect on exactly each so many steps instead; None adapts.
+        always: Kinds that are collected at every step, whatever they cost.
     """
 
-    def __init__(self, *, share: float, every: int | None = None) -> None:
+    def __init__(self, *, share: float, every: int | None = None, always: frozenset[str] = frozenset()) -> None:
+        self._always = always
         self._share = share
         self._every = every
         self._credit = float(LOAN)
@@ -49,6 +51,8 @@ class Pacer:
 
     def wants(self, kind: str) -> bool:
         """Whether a collection of this kind may run in the present step."""
+        if kind in self._always:
+            return True
         if self._every is not None:
             return self._step % self._every == 0
         rested = self._step - self._taken.get(kind, self._step) >= LONGEST_REST.get(kind, LONGEST)

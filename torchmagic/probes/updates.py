@@ -64,13 +64,16 @@ class Updates:
         if [tensor.shape for tensor in tensors] == self._shapes and not _was_skipped(optimizer):
             all_names = self._cast.optimizer(optimizer).names
             names = tuple(all_names[i] for i in weights)
-            changes = before.compare(tensors, [tensor.grad for tensor in tensors])
+            closely = self._pacer.wants("swallowed")
+            changes = before.compare(tensors, [tensor.grad for tensor in tensors] if closely else None)
             self._recorder.append("update_ratio", [change.ratio for change in changes], names)
-            swallowed = [
-                change.swallowed if moves else math.nan
-                for change, (_, moves) in zip(changes, weights.values(), strict=True)
-            ]
-            self._recorder.append("update_swallowed", swallowed, names)
+            if closely:
+                swallowed = [
+                    change.swallowed if moves else math.nan
+                    for change, (_, moves) in zip(changes, weights.values(), strict=True)
+                ]
+                self._recorder.append("update_swallowed", swallowed, names)
+                self._pacer.pay("swallowed", (now() - began) // 2)
         self._pacer.pay("updates", now() - began + self._took)
 
 

@@ -46,7 +46,7 @@ class Recorder:
         """Keep one row of a metric at the present step: one value a subject."""
         run = self._run
         frame = run.newest.get(metric)
-        if frame is None or frame.subjects is not subjects:
+        if frame is None or (frame.subjects is not subjects and frame.subjects != subjects):
             frame, values = run.room_for(metric, subjects, values)
         frame.append(run.steps, values)
 

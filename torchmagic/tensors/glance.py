@@ -16,6 +16,8 @@ BLOCKS, LENGTH = 16, 1024
 MOST_TENSORS, DEEPEST = 8, 3
 # Below this a sum of float32 squares may have lost terms to underflow.
 SMALLEST_SQUARES = 1e-25
+# Below this share of the sum of squares a difference of two sums has lost too many digits.
+LEAST_REST = 0.1
 
 Scalar = float | torch.Tensor
 Glance = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
@@ -101,8 +103,11 @@ def glance(values: torch.Tensor) -> Glance:
     if math.isfinite(total):
         if low == high:
             return total, 0.0, low, high, zeros, count
-        rest = values - total / count
-        squares = torch.dot(rest, rest).item()
+        whole = torch.dot(values, values).item()
+        squares = whole - total * total / count
+        if squares < LEAST_REST * whole:  # too many digits went: once more, around the mean
+            rest = values - total / count
+            squares = torch.dot(rest, rest).item()
         if SMALLEST_SQUARES < squares < math.inf:
             return total, math.sqrt(squares), low, high, zeros, count
     # Either something is not finite, or the numbers are too large or too small for sums and squares in float32.

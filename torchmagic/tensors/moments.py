@@ -80,17 +80,10 @@ def _together(tensors: list[torch.Tensor]) -> list[Moments | None]:
         flat -= np.repeat(means, counts)
         squares = np.add.reduceat(np.square(flat, out=flat), starts)
         norms = np.sqrt(squares + counts * means**2)
-    rows = zip(parts, counts, norms, means, np.sqrt(squares / counts), peaks, 1 - filled_shares, strict=True)
-    for i, count, norm, mean, std, peak, zeros in rows:
+        columns = counts, norms, means, np.sqrt(squares / counts), peaks, 1 - filled_shares
+    for i, count, norm, mean, std, peak, zeros in zip(parts, *(each.tolist() for each in columns), strict=True):
         if math.isfinite(norm) and (peak == 0 or peak > LEAST_PEAK):
-            found[i] = Moments(
-                num_values=int(count),
-                norm=float(norm),
-                mean=float(mean),
-                std=float(std),
-                abs_max=float(peak),
-                zero_share=float(zeros),
-            )
+            found[i] = Moments(count, 0, norm, mean, std, peak, zeros)
     return found
 
 
