@@ -2,14 +2,14 @@
 
 import pytest
 
-from torchmagic.debuggers.settings import Anomaly, FailOn, Level, PanelMode, Settings
+from torchmagic.debuggers.settings import FailOn, Level, PanelMode, Settings
 
 
 def test_the_defaults_are_those_of_the_documentation():
     settings = Settings()
     assert (settings.level, settings.anomaly, settings.panel, settings.fail_on) == (
         Level.ADVANCED,
-        Anomaly.AUTO,
+        None,
         PanelMode.LIVE,
         FailOn.NEVER,
     )

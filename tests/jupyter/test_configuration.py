@@ -15,9 +15,9 @@ def test_a_profile_sets_defaults_and_what_is_wrong_in_it_costs_one_line(capsys):
     profile = Config()
     profile.TorchMagic.level = "advanced"
     profile.TorchMagic.every = 0
-    profile.TorchMagic.only = "losses, memory"
+    profile.TorchMagic.only = "backward, memory"
     values = configured(profile).values_by_field()
-    assert (values["level"], values["only"], values["every"]) == ("advanced", ("losses", "memory"), None)
+    assert (values["level"], values["only"], values["every"]) == ("advanced", ("backward", "memory"), None)
     printed = capsys.readouterr()
     assert printed.err == (
         "torchmagic: TorchMagic.every is left as it was: every must be a whole number from 1 on, got 0\n"
@@ -52,7 +52,7 @@ def test_a_wrong_value_is_one_line_and_changes_nothing(shell, caplog):
         "TorchMagic.level is left as it was: level: 'basik' is not one of basic, intermediate, advanced, expert; "
         "did you mean 'basic'?"
     )
-    assert shell.run_cell("%config TorchMagic.level").result == "basic"
+    assert shell.run_cell("%config TorchMagic.level").result == "advanced"
 
 
 @pytest.mark.parametrize("name", Settings.__dataclass_fields__)

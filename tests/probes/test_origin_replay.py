@@ -321,3 +321,19 @@ def test_a_record_survives_the_store(run_cell):
     (record,) = run.of(NonfiniteRecord)
     assert decode(json.loads(json.dumps(encode(record)))) == record
     assert record.rows == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "on", "checks"),
+    [
+        ({"level": "expert"}, True, False),
+        ({"level": "expert", "anomaly": "auto"}, False, True),
+        ({"level": "advanced"}, False, True),
+        ({"level": "basic", "anomaly": "detect"}, True, True),
+    ],
+)
+def test_expert_has_torchs_detection_on_but_lets_a_harmless_nan_pass(run_cell, settings, on, checks):
+    _, names = run_cell("on, checks = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()\n", **settings)
+    assert names["on"] is on
+    assert not on or names["checks"] is checks
+    assert not torch.is_anomaly_enabled()

@@ -30,6 +30,7 @@ from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import Probe
 from torchmagic.probes.reach import Reach
 from torchmagic.probes.rectifiers import Rectifiers
+from torchmagic.probes.replay_wrappers import Detection
 from torchmagic.probes.retained import Retained
 from torchmagic.probes.snapshots import Snapshots
 from torchmagic.probes.taps import Taps
@@ -110,10 +111,12 @@ def _mixed_precision(settings: Settings, cast: Cast, taps: Taps, leaves: Leaves,
 
 
 def _nonfinite(settings: Settings, cast: Cast, taps: Taps, gradients: Gradients | None) -> Nonfinite | None:
-    if settings.anomaly is Anomaly.OFF or not settings.watches("anomaly"):
+    chosen = settings.anomaly
+    if chosen is Anomaly.OFF or not settings.watches("anomaly"):
         return None
-    raises, warns = settings.anomaly is Anomaly.RAISE, settings.anomaly is Anomaly.WARN
-    detects = settings.anomaly is Anomaly.DETECT
+    if chosen is Anomaly.DETECT or (chosen is None and settings.level is Level.EXPERT):
+        taps.anomaly_detection = Detection.RAISES if chosen else Detection.REMEMBERS
+    raises, warns, detects = (chosen is each for each in (Anomaly.RAISE, Anomaly.WARN, Anomaly.DETECT))
     return Nonfinite(cast, taps, gradients, raises=raises, warns=warns, detects=detects)
 
 

@@ -72,7 +72,8 @@ class Settings:
         without: Names of the probes to leave out.
         anomaly: ``auto`` finds the origin of the first non-finite value, ``warn`` also warns, ``raise`` stops the
             run with ``NonFiniteError`` before the optimizer's step, ``detect`` also has torch's ``detect_anomaly``
-            on, ``off`` does not look.
+            on, ``off`` does not look. None is ``auto``, and at level ``expert`` has torch's detection on as well, which
+            then remembers lines but does not raise.
         every: Statistics each so many steps; None adapts to the budget.
         budget: Most percent of the step time that statistics may take; None takes the level's own.
         model: Name of the only model to watch; empty means all that run.
@@ -89,7 +90,7 @@ class Settings:
     level: Level = Level.ADVANCED
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    anomaly: Anomaly = Anomaly.AUTO
+    anomaly: Anomaly | None = None
     every: int | None = None
     budget: float | None = None
     model: str = ""
@@ -102,7 +103,8 @@ class Settings:
     def __post_init__(self) -> None:
         level = "expert" if self.level == "extreme" else self.level
         object.__setattr__(self, "level", _member(Level, level, "level"))
-        object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
+        if self.anomaly is not None:
+            object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
         object.__setattr__(self, "panel", _member(PanelMode, self.panel, "panel"))
         object.__setattr__(self, "fail_on", _member(FailOn, self.fail_on, "fail_on"))
         for field in ("only", "without"):

@@ -83,7 +83,6 @@ class Nonfinite:
         """Listen for everything a value passes through."""
         self._recorder = recorder
         self._scaling.attach(taps)
-        taps.detects_anomalies = taps.detects_anomalies or self._detects
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)

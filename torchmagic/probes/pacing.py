@@ -12,6 +12,9 @@ TRUE_COST, LEAST_TRUE_COST, MOST_TRUE_COST = 1.5, 1.2, 4.0
 STEPS_COMPARED, BETWEEN_COMPARISONS = 64, 16
 # Credit never grows past this many steps' worth, so that a slow phase does not pay for a long burst.
 MOST_STEPS_SAVED = 200
+# The longer a run, the less one more row tells: after n collections of a kind at least n / DENSE steps go by, so that
+# a run of ten thousand steps has about four hundred, and costs less than its budget.
+DENSE = 8
 # However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
@@ -42,6 +45,7 @@ class Pacer:
         self._credit = float(LOAN)
         self._costs: dict[str, float] = {}
         self._taken: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self._step = 0
         self._paid = 0
         self._paid_each: deque[int] = deque(maxlen=STEPS_COMPARED)
@@ -55,14 +59,17 @@ class Pacer:
             return True
         if self._every is not None:
             return self._step % self._every == 0
-        rested = self._step - self._taken.get(kind, self._step) >= LONGEST_REST.get(kind, LONGEST)
-        return rested or self._credit > self._costs.get(kind, 0.0)
+        rest, longest = self._step - self._taken.get(kind, self._step), LONGEST_REST.get(kind, LONGEST)
+        if rest >= longest:
+            return True
+        return rest >= self._counts.get(kind, 0) // DENSE and self._credit > self._costs.get(kind, 0.0)
 
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
         cost = nanoseconds * self._true_cost
         self._paid += nanoseconds
         self._taken[kind] = self._step
+        self._counts[kind] = self._counts.get(kind, 0) + 1
         known = self._costs.get(kind)
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from enum import StrEnum
 from typing import Any
 
 import torch
@@ -11,6 +12,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torchmagic.probes.patches import Patches
 
 Done = Callable[[Any], None]
+
+
+class Detection(StrEnum):
+    """What torch's own anomaly detection does while a run is open."""
+
+    OFF = "off"
+    REMEMBERS = "remembers the line of every operator"
+    RAISES = "raises at a gradient that is NaN"
 
 
 @contextmanager
@@ -65,7 +74,10 @@ def traced_graph() -> Iterator[None]:
 
 
 @contextmanager
-def anomaly_detection() -> Iterator[None]:
-    """Have torch's own anomaly detection on."""
-    with torch.autograd.set_detect_anomaly(True):
+def anomaly_detection(detection: Detection) -> Iterator[None]:
+    """Have torch's own anomaly detection on, or left as the user has it."""
+    if detection is Detection.OFF:
         yield
+    else:
+        with torch.autograd.set_detect_anomaly(True, check_nan=detection is Detection.RAISES):
+            yield

@@ -1,5 +1,6 @@
 """This file takes snapshots: histograms and sample values of weights, gradients and layer outputs, ever more rarely."""
 
+import math
 from types import FrameType
 from typing import Any
 
@@ -10,13 +11,14 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
+from torchmagic.records.tensor import Histogram
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
-from torchmagic.tensors.measure import measure
 
 # A histogram of this many values, taken at even distances, looks like that of all.
 MOST_VALUES = 1 << 14
 NUM_SAMPLES = 16
+MOST_BINS, LEAST_BINS = 64, 4
 # At about 3 KB each these are 36 MB: the history of 300 parameters over a million steps.
 MOST_SNAPSHOTS = 12_000
 FULL = f"the history of tensors was full after {MOST_SNAPSHOTS} snapshots: later ones were not taken"
@@ -78,10 +80,28 @@ class Snapshots:
                 what=kind,
                 subject=subject,
                 step=self._recorder.step,
-                histogram=measure(_spread(flat, MOST_VALUES))[1],
+                histogram=_histogram(_spread(flat, MOST_VALUES)),
                 values=tuple(map(float, _magnitudes(_spread(flat, NUM_SAMPLES)).tolist())),
             )
         )
+
+
+def _histogram(values: torch.Tensor) -> Histogram | None:
+    """Return how values are spread; None where all are equal or none is finite."""
+    values = values if values.dtype in (torch.float32, torch.float64) else values.float()
+    low, high = (each.item() for each in torch.aminmax(values))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        values = values[torch.isfinite(values)]
+        if not values.numel():
+            return None
+        low, high = (each.item() for each in torch.aminmax(values))
+    width = high - low
+    if not 0.0 < width < math.inf:
+        return None
+    num_bins = min(MOST_BINS, max(LEAST_BINS, 2 * math.isqrt(values.numel())))
+    counts = torch.histc(values, num_bins, low, high).tolist()
+    edges = (*(low + width * i / num_bins for i in range(num_bins)), high)
+    return Histogram(edges=edges, counts=tuple(map(int, counts)))
 
 
 def _spread(flat: torch.Tensor, most: int) -> torch.Tensor:

@@ -53,7 +53,7 @@ class Taps:
         self._wanted: set[str] = set()
         self._open = False
         self._handles: list[Any] = []
-        self.detects_anomalies = False
+        self.anomaly_detection = replay_wrappers.Detection.OFF
         self._modes = ExitStack()
         self._warnings: list[str] = []
         self.depth = 0
@@ -94,8 +94,7 @@ class Taps:
         """Hook torch."""
         for owner, name, wrap in REPLACED:
             self._replace(self._patches, owner, name, wrap)
-        if self.detects_anomalies:
-            self._modes.enter_context(replay_wrappers.anomaly_detection())
+        self._modes.enter_context(replay_wrappers.anomaly_detection(self.anomaly_detection))
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),

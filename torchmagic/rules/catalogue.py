@@ -61,11 +61,15 @@ def _with_causes(findings: list[Finding]) -> list[Finding]:
 
 
 def _led_back(finding: Finding, present: set[str]) -> Finding:
-    """Name the findings that this one follows from; a warning that follows from them needs no cure of its own."""
+    """Name the findings that this one follows from; what follows from them needs no cure of its own.
+
+    Only numbers that are no numbers stay as loud as they are, whatever they follow from.
+    """
     causes = tuple(cause for cause in FOLLOWS_FROM.get(finding.rule, ()) if cause in present)
     if not causes:
         return finding
-    milder = Severity.INFO if finding.severity is Severity.WARNING else finding.severity
+    broken = finding.severity is Severity.ERROR and finding.rule.startswith(("nonfinite", "exploding"))
+    milder = finding.severity if broken else Severity.INFO
     return replace(finding, causes=causes, severity=milder)
 
 

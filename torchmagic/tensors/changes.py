@@ -8,12 +8,15 @@ import numpy as np
 import torch
 from torch._utils import _flatten_dense_tensors
 
-from torchmagic.tensors.reduce import norms, packs_well, values_of
+from torchmagic.tensors.reduce import is_single, norms, packs_well, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
 SAMPLE_SIZE = 1 << 20
 # All copies together take no more bytes than this; the samples of a model with very many tensors are smaller.
 MOST_BYTES = 1 << 30
+
+# Up to so many tensors lengths are taken one by one.
+FEW = 12
 
 
 class Change(NamedTuple):
@@ -47,7 +50,7 @@ class Copy:
     def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         width = max(tensor.element_size() for tensor in tensors)
         self._limit = max(1, min(SAMPLE_SIZE, MOST_BYTES // (width * len(tensors))))
-        samples = [sample(values_of(tensor), self._limit) for tensor in tensors]
+        samples = [self._sample(tensor) for tensor in tensors]
         self._pack = packs_well(samples) and all(each.numel() for each in samples)  # a shard may hold nothing
         if self._pack and len(samples) > 1:  # of a single tensor torch would answer a view
             self._values = [_flat(samples)]
@@ -64,7 +67,7 @@ class Copy:
             tensors: The same tensors in the same order.
             gradients: What should have moved them; None, or one that is sparse, says nothing of what was swallowed.
         """
-        after = [sample(values_of(tensor), self._limit) for tensor in tensors]
+        after = [self._sample(tensor) for tensor in tensors]
         if gradients is None:
             return self._lengths(after)
         pushes = [
@@ -77,9 +80,21 @@ class Copy:
         swallowed = [_swallowed(move, push) for move, push in zip(moves, pushes, strict=True)]
         return list(map(Change, lengths, norms(moves), swallowed))
 
+    def _sample(self, tensor: torch.Tensor) -> torch.Tensor:
+        if is_single(tensor) and tensor.numel() <= self._limit:  # the usual case, by the short way
+            return tensor.detach()
+        return sample(values_of(tensor), self._limit)
+
     def _lengths(self, after: list[torch.Tensor]) -> list[Change]:
         """Compare lengths alone, which costs half as much."""
         before = self._values
+        if self._pack and len(after) > FEW:
+            sizes = np.array(self._sizes)
+            starts = np.cumsum(sizes) - sizes
+            moved = _flat(after).sub_(before[0])
+            both = (np.add.reduceat(np.square(each.numpy(), dtype=np.float64), starts) for each in (before[0], moved))
+            length, move = (np.sqrt(each).tolist() for each in both)
+            return [Change(*pair, math.nan) for pair in zip(length, move, strict=True)]
         if self._pack and len(after) > 1:
             before = [part.view_as(each) for part, each in zip(torch.split(before[0], self._sizes), after, strict=True)]
         elif self._pack:
