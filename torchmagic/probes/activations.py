@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.leaves import LEAF_COST, MOST_IDLE, Leaves
+from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
@@ -64,52 +64,40 @@ class Activations:
     """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
-        self._cast, self._taps, self._leaves, self._pacer = cast, taps, leaves, pacer
+        self._cast, self._taps, self._pacer = cast, taps, pacer
+        self._look = Look(leaves, taps)
         self._recorder: Recorder | None = None
         self._known: dict[int, _Leaf] = {}
         self._outputs: dict[bool, list[_Output]] = {True: [], False: []}
-        self._looking = False
         self._training: bool | None = None
         self._newest = True
-        self._took = self._seen = self._idle = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
         self._recorder = recorder
         taps.on("leaf", self._see)
         taps.on("backward_begin", self._choose)
-        self._look(wanted=True)
+        self._look.switch(on=True)
 
     def flush(self, step: int) -> None:
         """Hand over the step's statistics, and decide whether the next step is looked at."""
-        if self._looking or self._took:
+        if self._look.is_on or self._look.took:
             self._close()
         wanted = self._pacer.wants("activations")
-        if wanted is not self._looking:
-            self._look(wanted=wanted)
+        self._look.switch(on=wanted)
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._look(wanted=False)
+        self._look.switch(on=False)
         self._known = {}
         self._outputs = {True: [], False: []}
 
-    def _look(self, *, wanted: bool) -> None:
-        self._looking = wanted
-        self._leaves.want(self, wanted=wanted)
-
     def _choose(self, tensors: Any, frame: Any) -> None:
-        if self._looking:
+        if self._look.is_on:
             self._training = self._newest
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
-        if not self._looking:
-            return
-        self._seen += 1
-        if not self._taps.grad_enabled:
-            self._idle += 1
-            if self._idle > MOST_IDLE:
-                self._look(wanted=False)
+        if not self._look.counts():
             return
         began = now()
         leaf = self._known.get(id(module))
@@ -119,7 +107,7 @@ class Activations:
         if found and readable(found[0]):
             self._newest = self._taps.stack[0].training if self._taps.stack else module.training
             self._outputs[self._newest].append(_Output(leaf, found[0]))
-        self._took += now() - began
+        self._look.took += now() - began
 
     def _meet(self, module: nn.Module, args: Any, output: Any) -> _Leaf:
         path = self._cast.path_of(module) or self._path_outside(module, output)
@@ -148,8 +136,7 @@ class Activations:
             self._hand_over(outputs, self._recorder)
         self._outputs = {True: [], False: []}
         self._training = None
-        self._pacer.pay("activations", self._took + now() - began + self._seen * LEAF_COST)
-        self._took = self._seen = self._idle = 0
+        self._pacer.pay("activations", now() - began + self._look.cost())
 
     def _hand_over(self, outputs: list[_Output], recorder: Recorder) -> None:
         waiting = [scalar for output in outputs for scalar in output.scalars if isinstance(scalar, torch.Tensor)]

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.leaves import LEAF_COST, MOST_IDLE, Leaves
+from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.mixed_precision import HALF, MixedPrecision
 from torchmagic.probes.pacing import Pacer, next_look
 from torchmagic.probes.taps import Taps
@@ -42,11 +42,9 @@ class Headroom:
 
     def __init__(self, cast: Cast, precision: MixedPrecision, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
         self._cast, self._precision, self._taps = cast, precision, taps
-        self._leaves, self._pacer = leaves, pacer
+        self._pacer, self._look = pacer, Look(leaves, taps)
         self._recorder: Recorder | None = None
         self._found: dict[str, dict[str, _Extent]] = {}
-        self._looking = False
-        self._took = self._seen = self._idle = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs and for backwards."""
@@ -59,29 +57,18 @@ class Headroom:
         if not self._precision.meets_half:
             self._taps.rest(self, until=next_look(step))
             return
-        if self._looking or self._took:
+        if self._look.is_on or self._look.took:
             self._close()
         wanted = self._pacer.wants("headroom")
-        if wanted is not self._looking:
-            self._look(wanted=wanted)
+        self._look.switch(on=wanted)
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._look(wanted=False)
+        self._look.switch(on=False)
         self._found = {}
 
-    def _look(self, *, wanted: bool) -> None:
-        self._looking = wanted
-        self._leaves.want(self, wanted=wanted)
-
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
-        if not self._looking:
-            return
-        self._seen += 1
-        if not self._taps.grad_enabled:
-            self._idle += 1
-            if self._idle > MOST_IDLE:
-                self._look(wanted=False)
+        if not self._look.counts():
             return
         began = now()
         found = tensors_in(output)
@@ -89,11 +76,11 @@ class Headroom:
             path = self._cast.path_of(module)
             if path is not None:
                 self._found.setdefault("activation", {})[path] = _Extent(found[0], found[0].dtype)
-        self._took += now() - began
+        self._look.took += now() - began
 
     def _look_at_gradients(self, tensors: Any, nanoseconds: int) -> None:
         model = self._cast.current
-        if not self._looking or "grad" in self._found or model is None:
+        if not self._look.is_on or "grad" in self._found or model is None:
             return
         began = now()
         through_float16 = self._precision.autocast_dtype is torch.float16
@@ -109,7 +96,7 @@ class Headroom:
                 dtype = gradient.dtype if gradient.dtype in HALF else torch.float16 if through_float16 else None
                 if dtype is not None:
                     gradients[name] = _Extent(gradient, dtype)
-        self._took += now() - began
+        self._look.took += now() - began
 
     def _close(self) -> None:
         began = now()
@@ -120,8 +107,7 @@ class Headroom:
             if rows:
                 self._hand_over(kind, group, rows)
         self._found = {}
-        self._pacer.pay("headroom", self._took + now() - began + self._seen * LEAF_COST)
-        self._took = self._seen = self._idle = 0
+        self._pacer.pay("headroom", now() - began + self._look.cost())
 
     def _hand_over(self, kind: str, group: dict[str, _Extent], rows: list[list[float]]) -> None:
         if self._recorder is None:

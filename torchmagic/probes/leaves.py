@@ -22,3 +22,42 @@ class Leaves:
         else:
             self._wanting.discard(id(probe))
         self._taps.sees_leaves = bool(self._wanting)
+
+
+class Look:
+    """One probe's look at leaves: whether it is on, and what it has cost since it was last paid for.
+
+    Args:
+        leaves: Shows the leaves.
+        taps: Tells whether gradients are on.
+    """
+
+    def __init__(self, leaves: Leaves, taps: Taps) -> None:
+        self._leaves, self._taps = leaves, taps
+        self.is_on = False
+        self.took = 0
+        self._seen = self._idle = 0
+
+    def switch(self, *, on: bool) -> None:
+        """Begin or end to look."""
+        if on is not self.is_on:
+            self.is_on = on
+            self._leaves.want(self, wanted=on)
+
+    def counts(self) -> bool:
+        """Take in a leaf; whether it is to be looked at: one of an evaluation is not, and many of them end the look."""
+        if not self.is_on:
+            return False
+        self._seen += 1
+        if self._taps.grad_enabled:
+            return True
+        self._idle += 1
+        if self._idle > MOST_IDLE:
+            self.switch(on=False)
+        return False
+
+    def cost(self) -> int:
+        """Return the nanoseconds since this was last asked, and begin anew."""
+        total = self.took + self._seen * LEAF_COST
+        self.took = self._seen = self._idle = 0
+        return total

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.leaves import LEAF_COST, MOST_IDLE, Leaves
+from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.sites import is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -91,64 +91,52 @@ class Rectifiers:
     """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer, *, chosen: bool = False) -> None:
-        self._cast, self._taps, self._leaves, self._pacer, self._chosen = cast, taps, leaves, pacer, chosen
+        self._cast, self._taps, self._pacer, self._chosen = cast, taps, pacer, chosen
+        self._look = Look(leaves, taps)
         self._recorder: Recorder | None = None
         self._units: dict[Hashable, _Units] = {}
         self._shares: dict[str, torch.Tensor] = {}
         self._channels_first = False
-        self._looking = False
-        self._took = self._seen = self._idle = self._looks = 0
+        self._looks = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
         self._recorder = recorder
         taps.on("leaf", self._see)
         taps.on("relu", self._see_function)
-        self._look(wanted=True)
+        self._look.switch(on=True)
 
     def flush(self, step: int) -> None:
         """Hand over the step's shares, and decide whether the next step is looked at."""
-        if self._looking or self._took:
+        if self._look.is_on or self._look.took:
             self._close()
         step += 1
         wanted = self._pacer.wants("rectifiers") if self._chosen else looks_at(step)
         if wanted and not self._units and self._looks > IDLE_LOOKS:
             wanted = step % BETWEEN_IDLE == 0
-        if wanted is not self._looking:
-            self._look(wanted=wanted)
+        self._look.switch(on=wanted)
         if not wanted and not self._chosen:
             following = next(each for each in itertools.count(step + 1) if looks_at(each))
             self._taps.rest(self, until=following - 1)  # awake one step early, to have the leaves shown
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._look(wanted=False)
+        self._look.switch(on=False)
         self._units = {}
         self._shares = {}
-
-    def _look(self, *, wanted: bool) -> None:
-        self._looking = wanted
-        self._leaves.want(self, wanted=wanted)
 
     def _close(self) -> None:
         if self._shares and self._recorder is not None:
             began = now()
             names = tuple(self._shares)
             self._recorder.append("dead_share", fetch(list(self._shares.values())), names)
-            self._took += now() - began
+            self._look.took += now() - began
         self._shares = {}
-        self._pacer.pay("rectifiers", self._took + self._seen * LEAF_COST)
+        self._pacer.pay("rectifiers", self._look.cost())
         self._looks += 1
-        self._took = self._seen = self._idle = 0
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
-        if not self._looking:
-            return
-        self._seen += 1
-        if not self._taps.grad_enabled:
-            self._idle += 1
-            if self._idle > MOST_IDLE:
-                self._look(wanted=False)
+        if not self._look.counts():
             return
         if isinstance(module, CHANNELS_FIRST):
             self._channels_first = True
@@ -158,7 +146,7 @@ class Rectifiers:
             self._watch(id(module), output, lambda: (self._cast.path_of(module) or type(module).__name__, None))
 
     def _see_function(self, output: Any, frame: FrameType) -> None:
-        if self._looking and is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
+        if self._look.is_on and is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
             owner = self._taps.stack[-1] if self._taps.stack else None
             key = (frame.f_code, frame.f_lasti, id(owner))
             self._watch(key, output, lambda: self._place(frame, owner))
@@ -186,7 +174,7 @@ class Rectifiers:
         share = units.silent(output.numel() // output.shape[units.dim])
         if share is not None:
             self._shares[units.path] = share
-        self._took += now() - began
+        self._look.took += now() - began
 
     def _unit_dim(self, output: torch.Tensor) -> int:
         if output.dim() >= 4:  # noqa: PLR2004 - images and volumes
