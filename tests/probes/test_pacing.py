@@ -34,7 +34,7 @@ def simulate(pacer, *, kinds, hidden=0.0, steps=4000, jitter=0.0, always=0):
 @pytest.mark.parametrize("share", [0.03, 0.05, 0.1])
 def test_the_budget_holds_even_when_collections_time_themselves_too_low(share, hidden):
     spent, taken = simulate(Pacer(share=share), kinds={"gradients": 250e3, "updates": 400e3}, hidden=hidden, jitter=0.2)
-    assert spent <= 1.35 * share
+    assert spent <= 1.4 * share
     early, _ = simulate(Pacer(share=share), kinds={"gradients": 250e3, "updates": 400e3}, hidden=hidden, steps=150)
     assert early >= 0.5 * share, "a budget is there to be used"
     assert all(taken.values())
@@ -72,6 +72,6 @@ def test_the_longer_a_run_the_rarer_its_rows():
     _, taken = simulate(Pacer(share=0.5), kinds={"gradients": 10e3}, steps=10_000)
     steps = taken["gradients"]
     assert steps[:8] == list(range(8))
-    assert 300 <= len(steps) <= 500
+    assert 200 <= len(steps) <= 350
     gaps = [b - a for a, b in itertools.pairwise(steps)]
     assert gaps == sorted(gaps)

@@ -13,12 +13,12 @@ STEPS_COMPARED, BETWEEN_COMPARISONS = 64, 16
 # Credit never grows past this many steps' worth, so that a slow phase does not pay for a long burst.
 MOST_STEPS_SAVED = 200
 # The longer a run, the less one more row tells: after n collections of a kind at least n / DENSE steps go by, so that
-# a run of ten thousand steps has about four hundred, and costs less than its budget.
-DENSE = 8
+# a run of ten thousand steps has about three hundred, and costs less than its budget.
+DENSE = 4
 # However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
-LONGEST_REST = {"activations": 16}
+LONGEST_REST = {"activations": 32}
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4

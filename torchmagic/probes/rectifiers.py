@@ -36,7 +36,7 @@ CHANNELS_FIRST = (
 
 # Steps that are looked at: all the first ones, then one in each window of so many steps. A budget has no say in it, so
 # that a fast and a slow machine see the same.
-FIRST_STEPS, NARROW, NARROW_UNTIL, WIDE = 16, 4, 64, 8
+FIRST_STEPS, NARROW, NARROW_UNTIL, WIDE, WIDE_UNTIL, WIDEST = 16, 4, 64, 8, 256, 16
 # After so many looks at models without a rectifier, the next look is so many steps away.
 IDLE_LOOKS, BETWEEN_IDLE = 3, 64
 
@@ -48,7 +48,7 @@ def looks_at(step: int) -> bool:
     """
     if step < FIRST_STEPS:
         return True
-    window = NARROW if step < NARROW_UNTIL else WIDE
+    window = NARROW if step < NARROW_UNTIL else WIDE if step < WIDE_UNTIL else WIDEST
     return step % window == (step // window * 5) % window
 
 
