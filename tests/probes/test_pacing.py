@@ -55,6 +55,16 @@ def test_a_kind_that_never_fits_is_taken_all_the_same_but_rarely():
     assert max(gaps["activations"]) == LONGEST_REST["activations"]
 
 
+def test_a_kind_that_comes_after_a_dear_one_is_collected_all_the_same():
+    pacer = Pacer(share=0.05)
+    pacer.pay("reach", 100_000_000)
+    pacer.earn(STEP, 0)
+    assert pacer.wants("gradients")
+    pacer.pay("gradients", 100_000)
+    pacer.earn(STEP, 0)
+    assert not pacer.wants("gradients")
+
+
 def test_a_fixed_cadence_outweighs_the_budget():
     _, taken = simulate(Pacer(share=0.0, every=7), kinds={"gradients": 250e3}, steps=70)
     assert taken["gradients"] == list(range(0, 70, 7))

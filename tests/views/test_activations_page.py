@@ -51,7 +51,7 @@ def test_what_was_not_finite_once_stays_marked():
     run.frame("activation_nonfinite", ("net.a", "net.b")).append(2, (0.0, 0.0))
     assert table(run).marked == {1}
     assert table(run).rows[1][-1] == 7.0
-    assert "1 gave values that are NaN or infinite." in activations_page(run).blocks[0].text
+    assert "1 of them gave NaN or infinity." in activations_page(run).blocks[0].text
 
 
 def test_a_module_that_a_finding_names_is_marked():

@@ -63,6 +63,7 @@ class Watch:
         if load_compiler():  # the first step would have loaded it; a run without one pays for it in the end
             self._loading = time.perf_counter_ns() - began
             began += self._loading
+            self._recorder.set_back(self._loading)
         self._session.add(self.run)
         self._recorder.add(_environment())
         for probe in tuple(self._probes):
@@ -97,7 +98,10 @@ class Watch:
             self._recorder.add(_crash(error))
         self.run.status = _status(error)
         self.run.findings = judge(self.run, self._rule_failed)
-        self._taps.spent += time.perf_counter_ns() - began + (0 if self.run.steps else self._loading)
+        if not self.run.steps:
+            self._recorder.set_back(-self._loading)
+            self._taps.spent += self._loading
+        self._taps.spent += time.perf_counter_ns() - began
         self._recorder.read_clock()
         self._write(final=True)
         return self.run

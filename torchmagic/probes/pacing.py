@@ -59,8 +59,10 @@ class Pacer:
             return True
         if self._every is not None:
             return self._step % self._every == 0
-        rest, longest = self._step - self._taken.get(kind, self._step), LONGEST_REST.get(kind, LONGEST)
-        if rest >= longest:
+        if kind not in self._taken:
+            return True  # or another kind's cost could keep it waiting for ever
+        rest = self._step - self._taken[kind]
+        if rest >= LONGEST_REST.get(kind, LONGEST):
             return True
         return rest >= self._counts.get(kind, 0) // DENSE and self._credit > self._costs.get(kind, 0.0)
 

@@ -28,6 +28,10 @@ class Recorder:
         self._cost_ns = 0
         self._started_ns = self._read_ns = time.perf_counter_ns()
 
+    def set_back(self, nanoseconds: int) -> None:
+        """Let the run's time begin so much later, or, below zero, so much earlier."""
+        self._started_ns += nanoseconds
+
     @property
     def step(self) -> int:
         """Optimizer steps made so far."""

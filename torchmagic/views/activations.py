@@ -69,13 +69,13 @@ def _trend(row: ModuleRow) -> Trend | None:
 
 
 def _lead(rows: Sequence[ModuleRow]) -> str:
-    told = [f"{len(rows)} innermost module{'' if len(rows) == 1 else 's'} in the order in which they ran."]
+    told = ["One innermost module." if len(rows) == 1 else f"{len(rows)} innermost modules, in the order they ran in."]
     dead = sum(row.latest.get("dead_share", 0.0) > 0 for row in rows)
     lost = sum(row.num_nonfinite > 0 for row in rows)
     if dead:
         told.append(f"{dead} {'has' if dead == 1 else 'have'} dead units.")
     if lost:
-        told.append(f"{lost} gave values that are NaN or infinite.")
+        told.append(f"{lost} of them gave NaN or infinity.")
     return " ".join(told)
 
 

@@ -41,7 +41,8 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
             rule="nonfinite-gradient",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"the gradient of {record.parameter} is non-finite at step {record.step} although the loss is finite",
+            title=f"the gradient of {record.parameter or 'the loss'} is non-finite at step {record.step} "
+            "although the loss is finite",
             module=record.module,
             parameter=record.parameter,
             **line_of(record.place),
