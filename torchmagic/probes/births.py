@@ -159,11 +159,8 @@ class Births:
         }
         if outcome.backward:
             return self._gradient(bad or [], op=event.op if event.own else event.node, **facts)
-        began = (
-            self._explosions.began(self.step)
-            if facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER)
-            else None
-        )
+        grows = facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER)
+        began = self._explosions.began(self.step) if grows else None
         if began is not None and self._explosions.large(self._parameters()):
             facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
         model = path.partition(".")[0] if path else None
@@ -214,7 +211,8 @@ class Births:
     def _gradient(self, bad: list[tuple[str, torch.Tensor]], **facts: Any) -> NonfiniteRecord:
         name, gradient = bad[-1] if bad else (None, torch.empty(0))
         model = next((model.name for model in self._cast.models if name in model.parameters), None)
-        facts["module"] = facts.get("module") or (name.rpartition(".")[0] if name else None) or None
+        if name and not facts.get("proven"):  # a proven origin may lie outside any module
+            facts["module"] = facts.get("module") or name.rpartition(".")[0] or None
         return self._record(Birth.GRADIENT, gradient, model=model, parameter=name, num_parameters=len(bad), **facts)
 
     def _learning(self, bad: list[tuple[str, torch.Tensor]]) -> list[torch.Tensor]:
