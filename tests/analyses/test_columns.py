@@ -2,7 +2,8 @@
 
 import math
 
-from torchmagic.analyses.columns import courses, greatest, is_wide, latest
+from torchmagic.analyses.columns import courses, is_wide
+from torchmagic.session.ends import greatest, latest
 from torchmagic.session.run import Run
 
 

@@ -128,9 +128,7 @@ def test_rows_are_kept_at_the_step_under_way():
 
 def test_time_spent_inside_is_booked_on_the_runs_clock():
     run = Run()
-    recorder = Recorder(run)
-    recorder.spend(1_000)
-    recorder.spend(2_000)
+    recorder = Recorder(run, metered=lambda: 3_000)
     assert recorder.spent == 3_000
     recorder.read_clock()
     assert run.clock.cost == 3e-6

@@ -1,4 +1,4 @@
-"""This file is the columns of a run: of each subject of a metric its latest and greatest value, and its course."""
+"""This file is the columns of a run: of each subject of a metric its course over the steps."""
 
 import math
 from collections import Counter
@@ -16,28 +16,6 @@ WIDTH = 12
 WIDE = 100.0
 
 Piece = tuple[NDArray[np.int64], NDArray[np.float64]]
-
-
-def latest(run: Run, metric: str) -> dict[str, float]:
-    """Return each subject's newest value."""
-    rows = [
-        (frame.subjects, row) for frame in run.frames if frame.metric == metric and (row := frame.last()) is not None
-    ]
-    found: dict[str, float] = {}
-    for subjects, (_, values) in sorted(rows, key=lambda each: each[1][0]):
-        found |= zip(subjects, map(float, values), strict=True)
-    return found
-
-
-def greatest(run: Run, metric: str) -> dict[str, float]:
-    """Return each subject's greatest value; subjects that have none are left out."""
-    found: dict[str, float] = {}
-    for frame in run.frames:
-        if frame.metric == metric:
-            for name, value in frame.greatest().items():
-                if not math.isnan(value) and value > found.get(name, -math.inf):
-                    found[name] = value
-    return found
 
 
 def courses(run: Run, metric: str, *, width: int = WIDTH) -> dict[str, list[float]]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from torchmagic.analyses.columns import courses, greatest, latest
+from torchmagic.analyses.columns import courses
 from torchmagic.records.activation import ActivationRecord, TensorFacts
+from torchmagic.session.ends import greatest, latest
 from torchmagic.session.run import Run
 
 # Latest values, by the name that a row has for them.

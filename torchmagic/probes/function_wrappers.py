@@ -9,26 +9,24 @@ from torch.overrides import has_torch_function
 from torchmagic.probes.sites import RELAY, hide_ours
 from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
 
+Relays = dict[tuple[int, int], tuple[CodeType, Any]]
+
 
 def wrap_loss(taps: Switchboard, original: Any) -> Any:
     """Wrap a loss of ``torch.nn.functional``."""
     name = original.__name__
-    relays: dict[tuple[int, int], tuple[CodeType, Any]] = {}
+    relays: Relays = {}
 
     def loss(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(*args, **kwargs)
         frame = frame_at(1)
-        code = frame.f_code
-        site = (id(code), frame.f_lineno)  # a code object would hash all its instructions; it is kept beside the relay
-        known = relays.get(site)
-        if known is None:
-            known = relays[site] = code, relay_at(frame)
+        relay = relay_at(frame, relays)
         try:
             if has_torch_function((*args, *kwargs.values())):
                 output = _unwrapped(name, original, args, kwargs)
             else:
-                output = known[1](original, args, kwargs)
+                output = relay(original, args, kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
@@ -77,8 +75,22 @@ def _call(function: Any, args: Any, kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-def relay_at(frame: FrameType) -> Any:
-    """Return a function that calls from the caller's line: a warning then names, and counts at, that line."""
+def relay_at(frame: FrameType, relays: Relays) -> Any:
+    """Return a function that calls from the caller's line: a warning then names, and counts at, that line.
+
+    Args:
+        frame: The caller.
+        relays: Those made before, by code object and line; a code object itself would hash all its instructions, and is
+            kept beside its relay so that no other gets its identity.
+    """
+    where = (id(frame.f_code), frame.f_lineno)
+    known = relays.get(where)
+    if known is None:
+        known = relays[where] = frame.f_code, _relay(frame)
+    return known[1]
+
+
+def _relay(frame: FrameType) -> Any:
     code = _call.__code__.replace(
         co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY
     )

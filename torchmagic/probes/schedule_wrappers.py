@@ -1,11 +1,11 @@
 """This file is the wrappers around the ``step`` of learning rate schedulers."""
 
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, Protocol
 
 from torch.optim import lr_scheduler
 
-from torchmagic.probes.function_wrappers import relay_at
+from torchmagic.probes.function_wrappers import Relays, relay_at
 from torchmagic.probes.sites import RELAY, hide_ours
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
@@ -32,18 +32,15 @@ def wrap_schedule(taps: Scheduling, original: Any) -> Any:
 
     torch warns at the line that calls ``step``, and every original must see that line there.
     """
-    relays: dict[tuple[int, int], tuple[CodeType, Any]] = {}
+    relays: Relays = {}
 
     def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
         frame = frame_at(1)
-        site = (id(frame.f_code), frame.f_lineno)
-        known = relays.get(site)
-        if known is None:  # the code object is kept, so that its id stays its own
-            known = relays[site] = frame.f_code, relay_at(frame)
+        relay = relay_at(frame, relays)
         nested = taps.scheduling
         taps.scheduling = True
         try:
-            result = known[1](original, (scheduler, *args), kwargs)
+            result = relay(original, (scheduler, *args), kwargs)
         except BaseException as error:
             hide_ours(error)
             raise

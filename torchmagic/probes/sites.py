@@ -1,7 +1,6 @@
 """This file is the site: which line of the user's code a call came from."""
 
 import linecache
-import re
 import sys
 import sysconfig
 from functools import cache
@@ -95,12 +94,6 @@ def place_of(site: Site | None) -> Place | None:
     file = site.code.co_filename
     source = linecache.getline(file, site.line).strip()
     return Place(file=file, line=site.line, source=source, function=site.code.co_name)
-
-
-def words_before(file: str, line: int, most: int) -> list[str]:
-    """Return the names that stand in the last lines up to a line, the nearest first."""
-    lines = [linecache.getline(file, number) for number in range(line, max(0, line - most), -1)]
-    return list(dict.fromkeys(word for text in lines for word in re.findall(r"[A-Za-z]\w*", text)))
 
 
 def is_users(frame: FrameType) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.records.model import ParameterRecord
+from torchmagic.session.ends import greatest as greatest_of
+from torchmagic.session.ends import latest as latest_of
 
 if TYPE_CHECKING:
     from torchmagic.session.run import Run
@@ -35,8 +37,8 @@ def parameter_rows(run: "Run") -> list[dict[str, Any]]:
     its own name, root mean squares ``grad_rms`` and ``weight_rms``, and for the gradient norm also ``grad_norm_max``.
     None stands where nothing is known.
     """
-    latest = {metric: _latest(run, metric) for metric in METRICS}
-    greatest = _greatest(run, "grad_norm")
+    latest = {metric: latest_of(run, metric) for metric in METRICS}
+    greatest = greatest_of(run, "grad_norm")
     rows = []
     for record in run.of(ParameterRecord):
         row: dict[str, Any] = {
@@ -57,24 +59,3 @@ def parameter_rows(run: "Run") -> list[dict[str, Any]]:
 def _rms(norm: float | None, shape: Sequence[int]) -> float | None:
     count = math.prod(shape)
     return None if norm is None or not count else norm / math.sqrt(count)
-
-
-def _latest(run: "Run", metric: str) -> dict[str, float]:
-    rows = [
-        (frame.subjects, row) for frame in run.frames if frame.metric == metric and (row := frame.last()) is not None
-    ]
-    found: dict[str, float] = {}
-    for subjects, (_, values) in sorted(rows, key=lambda each: each[1][0]):
-        found |= zip(subjects, map(float, values), strict=True)
-    return found
-
-
-def _greatest(run: "Run", metric: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for frame in run.frames:
-        if frame.metric != metric:
-            continue
-        for name, value in frame.greatest().items():
-            if not math.isnan(value) and value > found.get(name, -math.inf):
-                found[name] = value
-    return found

@@ -18,14 +18,13 @@ class Recorder:
 
     Args:
         run: The run.
-        metered: Tells the nanoseconds that somebody else counts as spent inside torchmagic.
+        metered: Tells the nanoseconds spent inside torchmagic so far.
     """
 
-    __slots__ = ("_cost_ns", "_metered", "_read_ns", "_run", "_started_ns")
+    __slots__ = ("_metered", "_read_ns", "_run", "_started_ns")
 
     def __init__(self, run: Run, *, metered: Callable[[], int] = int) -> None:
         self._run, self._metered = run, metered
-        self._cost_ns = 0
         self._started_ns = self._read_ns = time.perf_counter_ns()
 
     def set_back(self, nanoseconds: int) -> None:
@@ -40,7 +39,7 @@ class Recorder:
     @property
     def spent(self) -> int:
         """Nanoseconds spent inside torchmagic so far."""
-        return self._cost_ns + self._metered()
+        return self._metered()
 
     def add(self, record: object) -> None:
         """Keep a record."""
@@ -65,7 +64,3 @@ class Recorder:
         clock, self._read_ns = self._run.clock, time.perf_counter_ns()
         clock.cost = self.spent / 1e9
         clock.seconds = (self._read_ns - self._started_ns) / 1e9
-
-    def spend(self, nanoseconds: int) -> None:
-        """Book time spent inside torchmagic."""
-        self._cost_ns += nanoseconds

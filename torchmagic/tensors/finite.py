@@ -1,4 +1,4 @@
-"""This file tells whether a tensor's values are finite, and whether those that are not look like a mask."""
+"""This file tells whether a tensor's values are finite."""
 
 import torch
 
@@ -18,8 +18,3 @@ def is_finite(tensor: torch.Tensor) -> bool:
         return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
     except (NotImplementedError, RuntimeError):  # a tensor of a kind that cannot be summed, or not read from outside
         return True
-
-
-def is_mask(tensor: torch.Tensor) -> bool:
-    """Whether nothing but minus infinity is not finite, as in an attention mask that is added to scores."""
-    return not bool(torch.isnan(tensor).any() | torch.isposinf(tensor).any())

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from torchmagic.analyses.columns import latest
 from torchmagic.records.data import BadSampleRecord, BatchRecord, ClassCountsRecord, Source
 from torchmagic.records.model import LoaderRecord
+from torchmagic.session.ends import latest
 from torchmagic.session.run import Run
 from torchmagic.views.numbers import as_number, as_shape, as_share
 from torchmagic.views.page import Block, Cell, Facts, Fold, Page, Shares, Table, Text

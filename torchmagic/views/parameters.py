@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from torchmagic.analyses.columns import ENOUGH, courses, greatest, is_wide
+from torchmagic.analyses.columns import ENOUGH, courses, is_wide
 from torchmagic.records.reach import ReachRecord
+from torchmagic.session.ends import greatest
 from torchmagic.session.run import Run, Status
 from torchmagic.views.numbers import as_shape
 from torchmagic.views.page import Block, Cell, Fold, Page, Table, Text, Trend
