@@ -1,6 +1,7 @@
 """This file tests the watch: how a run ends, and that the user's own exception stays the user's."""
 
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 import torchmagic
+from torchmagic.debuggers import watching
 from torchmagic.debuggers.watching import watch
 from torchmagic.records.model import ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord
@@ -178,3 +180,17 @@ def test_the_traceback_module_still_reads_the_users_error():
     except RuntimeError:
         text = "".join(traceback.format_exception(*sys.exc_info()))
     assert "return self.linear(x) @ x  # the users line" in text
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_loading_the_compiler_counts_only_where_no_step_would_have_loaded_it(monkeypatch, steps):
+    monkeypatch.setattr(watching, "load_compiler", lambda: time.sleep(1.0) or True)
+    with watch(save=False) as run:
+        net = torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(steps):
+            net(torch.ones(1, 2)).sum().backward()
+            opt.step()
+    booked = run.clock.cost >= 1.0
+    assert booked is (steps == 0)
+    assert (run.clock.seconds >= 1.0) is booked

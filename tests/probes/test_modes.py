@@ -66,3 +66,21 @@ def test_a_teacher_in_evaluation_mode_is_silent(run_cell):
         + LOOP.replace("net(x).pow(2)", "(net(x) - teacher(x).detach()).pow(2)")
     )
     assert run.of(EvalModeRecord) == []
+
+
+def test_a_switch_late_in_a_healthy_run_is_seen_at_once(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for step in range(44):
+            if step == 40:
+                net.eval()
+            opt.zero_grad()
+            net(torch.randn(8, 4)).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    records = run.of(EvalModeRecord)
+    assert [record.step for record in records] == [40, 41, 42, 43]
+    assert records[0].switched.line == 6
