@@ -13,7 +13,9 @@ from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import ProbabilityInputRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.records.protocol import UnclearedGradientsRecord
-from torchmagic.rules.catalogue import FOLLOWS_FROM, RULES, judge
+from torchmagic.rules.catalogue import RULES
+from torchmagic.rules.causes import FOLLOWS_FROM
+from torchmagic.rules.judgement import judge
 from torchmagic.session.run import Run
 
 ROOM = Path(catalogue_file.__file__).parent

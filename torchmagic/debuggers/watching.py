@@ -18,7 +18,7 @@ from torchmagic.probes.probe import Probe, nothing_waits
 from torchmagic.probes.sites import Site, is_users, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord
-from torchmagic.rules.catalogue import judge
+from torchmagic.rules.judgement import judge
 from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run, Status
 from torchmagic.session.session import Session, session

@@ -1,7 +1,7 @@
 """This file is the rule: a pure function from a run to findings, with its id, group and page."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -9,12 +9,14 @@ from torchmagic.records.finding import Finding
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
 
-Check = Callable[[Run], Iterator[Finding]]
+Check = Callable[..., Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A rule: ``check(run)`` yields its findings.
+
+    What the check takes by keyword only, with a number as default, are its thresholds.
 
     Args:
         id: Kebab-case id, from the name of its file.
@@ -28,9 +30,15 @@ class Rule:
     page: str
     check: Check
 
-    def __call__(self, run: Run) -> Iterator[Finding]:
-        """Yield the findings that the rule draws from a run."""
-        return self.check(run)
+    def __call__(self, run: Run, **thresholds: float) -> Iterator[Finding]:
+        """Yield the findings that the rule draws from a run, with some thresholds other than its own."""
+        return self.check(run, **thresholds)
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The thresholds by name, with the values they have unless somebody changes them."""
+        given = inspect.signature(self.check).parameters.values()
+        return {each.name: each.default for each in given if each.kind is each.KEYWORD_ONLY}
 
 
 def rule(check: Check) -> Rule:

@@ -27,15 +27,15 @@ MIN_LOOKS = 3
 
 
 @rule
-def dead_relu(run: Run) -> Iterator[Finding]:
+def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LOOKS) -> Iterator[Finding]:
     """Report each rectifier of which at least half the units were silent to the end."""
     places = {record.module: record.place for record in run.of(RectifierRecord)}
     for module in run.subjects("dead_share"):
         steps, shares = sound_part(run, *run.series("dead_share", module=module))
         late = [share for step, share in zip(steps, shares, strict=True) if 2 * step >= run.steps]
-        if len(late) < MIN_LOOKS or not all(share >= MIN_SHARE for share in late):
+        if len(late) < min_looks or not all(share >= min_share for share in late):
             continue
-        began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < MIN_SHARE), len(shares))
+        began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < min_share), len(shares))
         yield Finding(
             rule="dead-relu",
             severity=Severity.ERROR if shares[-1] >= ALL else Severity.WARNING,
@@ -44,7 +44,7 @@ def dead_relu(run: Run) -> Iterator[Finding]:
             module=module,
             **line_of(places.get(module)),
             step=steps[began],
-            evidence={"silent units": f"{shares[-1]:.1%}", "threshold": f"{MIN_SHARE:.0%}", "looks": len(shares)},
+            evidence={"silent units": f"{shares[-1]:.1%}", "threshold": f"{min_share:.0%}", "looks": len(shares)},
             why="Their arguments are negative for all the data; where the output is flat the gradient is zero, so they "
             "cannot recover.",
             fix="lower the learning rate, normalise the inputs, or use nn.LeakyReLU() or nn.GELU()",

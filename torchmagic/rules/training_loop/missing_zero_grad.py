@@ -24,12 +24,12 @@ MIN_STREAK = 3
 
 
 @rule
-def missing_zero_grad(run: Run) -> Iterator[Finding]:
+def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Finding]:
     """Report each optimizer whose gradients were not reset over several steps in a row."""
     for optimizer in dict.fromkeys(record.optimizer for record in run.of(UnclearedGradientsRecord)):
         records = [record for record in run.of(UnclearedGradientsRecord) if record.optimizer == optimizer]
         longest = max(records, key=lambda record: record.streak)
-        if longest.streak < MIN_STREAK:
+        if longest.streak < min_streak:
             continue
         yield Finding(
             rule="missing-zero-grad",
@@ -41,7 +41,7 @@ def missing_zero_grad(run: Run) -> Iterator[Finding]:
             step=records[0].step,
             evidence={
                 "steps in a row without a reset": longest.streak,
-                "threshold": MIN_STREAK,
+                "threshold": min_streak,
                 "parameters": f"{longest.num_parameters} of {longest.total}",
             },
             why="backward() adds to .grad, and nothing cleared it between the steps: each step follows the sum of all "

@@ -1,0 +1,50 @@
+"""This file is the judgement of a run: every rule asked, causes before consequences."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.catalogue import RULES
+from torchmagic.rules.causes import FOLLOWS_FROM
+from torchmagic.session.run import Run
+
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def judge(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple[Finding, ...]:
+    """Return all findings of a run: roots before what follows from them, then by severity and confidence.
+
+    Args:
+        run: The run.
+        on_failure: Told the id of a rule that raised, and the exception; the other rules go on.
+    """
+    found: list[Finding] = []
+    for each in RULES:
+        try:
+            found.extend(each(run))
+        except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
+            on_failure(each.id, error)
+    return _in_order(_with_causes(found))
+
+
+def _with_causes(findings: list[Finding]) -> list[Finding]:
+    present = {finding.rule for finding in findings}
+    return [_led_back(finding, present) for finding in findings]
+
+
+def _led_back(finding: Finding, present: set[str]) -> Finding:
+    """Name the findings that this one follows from; what follows from them needs no cure of its own.
+
+    Only numbers that are no numbers stay as loud as they are, whatever they follow from.
+    """
+    causes = tuple(cause for cause in FOLLOWS_FROM.get(finding.rule, ()) if cause in present)
+    if not causes:
+        return finding
+    broken = finding.severity is Severity.ERROR and finding.rule.startswith(("nonfinite", "exploding"))
+    milder = finding.severity if broken else Severity.INFO
+    return replace(finding, causes=causes, severity=milder)
+
+
+def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    key = lambda finding: (bool(finding.causes), _ORDER[finding.severity], -finding.confidence)  # noqa: E731 - a key
+    return tuple(sorted(findings, key=key))
