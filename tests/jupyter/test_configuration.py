@@ -59,3 +59,24 @@ def test_a_wrong_value_is_one_line_and_changes_nothing(shell, caplog):
 def test_each_settings_field_has_a_trait_with_help(name):
     trait = configured(Config()).traits(config=True)[name]
     assert trait.help
+
+
+def test_thresholds_and_silence_are_configured_for_all_cells(shell, caplog):
+    import torchmagic  # noqa: PLC0415 - beside its only use
+
+    shell.run_line_magic("load_ext", "torchmagic")
+    shell.run_cell("%config TorchMagic.thresholds = {'missing-zero-grad.min_streak': 5}")
+    shell.run_cell("%config TorchMagic.ignore = 'dead-*'")
+    shell.run_cell("%config TorchMagic.thresholds = {'missing-zero-grad.streak': 5}")
+    assert "left as it was: missing-zero-grad has no threshold 'streak'" in caplog.text
+    shell.run_cell("%%torchdebug --panel none --no-save\nimport torch")
+    settings = torchmagic.session.last.settings
+    assert settings["thresholds"] == {"missing-zero-grad.min_streak": 5}
+    assert settings["ignore"] == ["dead-*"]
+
+
+def test_a_page_is_printed_instead_of_running_the_cell(shell, capsys):
+    shell.run_line_magic("load_ext", "torchmagic")
+    shell.run_cell("%%torchdebug --explain dead-relu\nran = True")
+    assert "Most units of a rectifier" in capsys.readouterr().out
+    assert "ran" not in shell.user_ns

@@ -4,7 +4,8 @@ import pytest
 from IPython.core.error import UsageError
 
 from torchmagic.debuggers.settings import PROBES, Settings
-from torchmagic.jupyter.options import OPTIONS, asks_help, help_text, parse
+from torchmagic.jupyter.options import OPTIONS, asks, help_text
+from torchmagic.jupyter.parsing import answer, parse
 
 
 def read(line, **defaults):
@@ -37,8 +38,22 @@ def test_every_option_sets_its_field():
     )
 
 
-def test_every_settings_field_has_an_option():
-    assert {option.field for option in OPTIONS} == {*Settings.__dataclass_fields__, "mode"}
+def test_every_settings_field_has_an_option_but_thresholds_which_are_configured():
+    assert {option.field for option in OPTIONS} == {*Settings.__dataclass_fields__, "mode"} - {"thresholds"}
+
+
+def test_rules_to_ignore_are_names_or_patterns():
+    assert read("--ignore dead-relu,missing-*").ignore == ("dead-relu", "missing-*")
+    with pytest.raises(UsageError, match="there is no rule 'dead-rel'; did you mean 'dead-relu'"):
+        read("--ignore dead-rel")
+
+
+def test_a_page_is_asked_for_by_the_id_of_its_rule():
+    assert asks(" --explain dead-relu")
+    assert answer("--explain dead-relu").startswith("dead-relu\n")
+    assert answer("--help") == help_text()
+    with pytest.raises(UsageError, match="there is no rule 'dead-rel'; did you mean 'dead-relu'"):
+        answer("--explain dead-rel")
 
 
 def test_what_is_typed_outweighs_the_mode_and_the_mode_the_defaults():
@@ -83,8 +98,8 @@ def test_help_names_every_option_with_its_choices():
     for option in OPTIONS:
         assert f"  {option.flag}" in text
         assert " | ".join(option.choices) in text
-    assert asks_help(" --every 2 --help")
-    assert not asks_help("f('--help') --help")
+    assert asks(" --every 2 --help")
+    assert not asks("f('--help') --help")
 
 
 @pytest.mark.parametrize("line", ["--lvl basic", "--every x", "something", "on"])

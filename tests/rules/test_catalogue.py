@@ -180,6 +180,30 @@ def test_every_finding_says_what_why_and_what_to_do():
         assert 0 <= finding.confidence <= 1
 
 
+def test_thresholds_of_the_settings_reach_their_rules():
+    run = Run()
+    run.records += [uncleared(3)]
+    assert [finding.rule for finding in judge(run, unexpected)] == ["missing-zero-grad"]
+    run.settings["thresholds"] = {"missing-zero-grad.min_streak": 4}
+    assert judge(run, unexpected) == ()
+
+
+def test_ignored_rules_say_nothing():
+    run = Run(settings={"ignore": ["missing-*"]})
+    run.records += [uncleared(3)]
+    assert judge(run, unexpected) == ()
+
+
+def test_what_follows_from_an_ignored_finding_stays_as_quiet_as_it_was():
+    run = Run(settings={"ignore": ["missing-zero-grad"]})
+    run.steps = 6
+    for step in range(6):
+        run.frame("dead_share", ("net.1",)).append(step, (0.6,))
+    run.records += [uncleared(3)]
+    (left,) = judge(run, unexpected)
+    assert (left.rule, left.severity) == ("dead-relu", Severity.INFO)
+
+
 def test_a_warning_that_follows_from_an_error_needs_no_cure_of_its_own():
     run = Run()
     run.steps = 6

@@ -1,7 +1,7 @@
 """This file is the settings of a watched run: what is measured, how often, and what is done with it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Self, TypeVar
@@ -76,6 +76,8 @@ class Settings:
             then remembers lines but does not raise.
         every: Statistics each so many steps; None adapts to the budget.
         budget: Most percent of the step time that statistics may take; None takes the level's own.
+        ignore: Ids of rules that are to say nothing; ``*`` stands for any letters.
+        thresholds: Thresholds of rules that are to be other than their own, each named ``rule.threshold``.
         model: Name of the only model to watch; empty means all that run.
         name: Label of the run.
         panel: ``live``, ``end``, ``text`` or ``none``.
@@ -93,6 +95,8 @@ class Settings:
     anomaly: Anomaly | None = None
     every: int | None = None
     budget: float | None = None
+    ignore: tuple[str, ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     model: str = ""
     name: str = ""
     panel: PanelMode = PanelMode.LIVE
@@ -107,12 +111,15 @@ class Settings:
             object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
         object.__setattr__(self, "panel", _member(PanelMode, self.panel, "panel"))
         object.__setattr__(self, "fail_on", _member(FailOn, self.fail_on, "fail_on"))
-        for field in ("only", "without"):
-            names = _names(getattr(self, field))
+        for which in ("only", "without"):
+            names = _names(getattr(self, which))
             for name in names:
                 if name not in PROBES:
-                    raise ValueError(_unknown(field, name, PROBES))
-            object.__setattr__(self, field, names)
+                    raise ValueError(_unknown(which, name, PROBES))
+            object.__setattr__(self, which, names)
+        object.__setattr__(self, "ignore", _names(self.ignore))
+        if self.ignore or self.thresholds:
+            _check_rules(self.ignore, self.thresholds)
         if self.every is not None and (type(self.every) is not int or self.every < 1):
             raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
         if self.budget is not None and not self.budget >= 0:
@@ -141,6 +148,16 @@ class Settings:
             if name not in known:
                 raise ValueError(_unknown("settings", name, known))
         return cls(**values)
+
+
+def _check_rules(ignored: tuple[str, ...], thresholds: Mapping[str, float]) -> None:
+    from torchmagic.rules.names import check_rules, check_thresholds  # noqa: PLC0415 - all rules are loaded with it
+
+    if not isinstance(thresholds, Mapping):
+        wanted = "must map names such as 'dead-relu.min_share' to numbers"
+        raise ValueError(f"thresholds {wanted}, got {thresholds!r}")  # noqa: TRY004 - as all wrong settings
+    check_rules(ignored)
+    check_thresholds(thresholds)
 
 
 def _member(kind: type[E], value: str, field: str) -> E:

@@ -6,7 +6,7 @@ from typing import Any
 
 from IPython.core import completer as ipython_completer
 
-from torchmagic.jupyter.options import BY_FLAG, HELP, MAGIC
+from torchmagic.jupyter.options import BY_FLAG, EXPLAIN, HELP, MAGIC, Option, rule_ids
 
 _HEADER = re.compile(rf"\s*%%?{MAGIC}\s(?P<options>.*)$")
 
@@ -28,10 +28,12 @@ def candidates(text: str) -> list[str]:
     previous = before[-1] if before else ""
     if has_value and flag in BY_FLAG:
         return [f"{flag}={each}" for each in _values(flag, value)]
-    if previous in BY_FLAG and BY_FLAG[previous].choices:
+    if previous == EXPLAIN:
+        return _beginning(rule_ids(), word)
+    if previous in BY_FLAG and _choices(BY_FLAG[previous]):
         return _values(previous, word)
     if word.startswith("-"):
-        return _beginning((*BY_FLAG, HELP), word)
+        return _beginning((*BY_FLAG, HELP, EXPLAIN), word)
     return _beginning(("on", "off"), word) if not before and not text.lstrip().startswith("%%") else []
 
 
@@ -67,10 +69,14 @@ def install(shell: Any) -> Callable[[], None]:
 def _values(flag: str, word: str) -> list[str]:
     option = BY_FLAG[flag]
     if not option.many:
-        return _beginning(option.choices, word)
+        return _beginning(_choices(option), word)
     done, comma, last = word.rpartition(",")
-    left = [choice for choice in option.choices if choice not in done.split(",")]
+    left = [choice for choice in _choices(option) if choice not in done.split(",")]
     return [f"{done}{comma}{choice}" for choice in _beginning(left, last)]
+
+
+def _choices(option: Option) -> tuple[str, ...]:
+    return option.choices or option.known()
 
 
 def _beginning(known: Iterable[str], word: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from types import new_class
 from typing import Any
 
@@ -13,9 +13,17 @@ from traitlets.config import Config, Configurable
 from torchmagic.debuggers.settings import Settings
 from torchmagic.jupyter.options import OPTIONS
 
-_HELP = {option.field: option.help for option in OPTIONS}
+_HELP = {option.field: option.help for option in OPTIONS} | {
+    "thresholds": "Thresholds of rules that are to be other than their own, as {'dead-relu.min_share': 0.7}.",
+}
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
 _TRAITS = {
-    field.name: AnyTrait(field.default, help=_HELP[field.name]).tag(config=True)
+    field.name: AnyTrait(_default(field), help=_HELP[field.name]).tag(config=True)
     for field in fields(Settings)
     if field.name in _HELP
 }

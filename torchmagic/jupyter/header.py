@@ -6,7 +6,7 @@ import sys
 
 from IPython.core.inputtransformer2 import cell_magic
 
-from torchmagic.jupyter.options import MAGIC, asks_help
+from torchmagic.jupyter.options import MAGIC, asks
 
 BEGIN = "_torchmagic_begin"
 _HEADER = re.compile(rf"%%{MAGIC}(?:\s+(?P<options>.*?))?\s*$")
@@ -22,8 +22,8 @@ def rewrite(lines: list[str]) -> list[str]:
     if header is None or lines[0].rstrip().endswith("?"):
         return lines
     options, body = header["options"] or "", lines[1:]
-    if asks_help(options):
-        return [f"get_ipython().run_line_magic({MAGIC!r}, '--help')\n"]
+    if asks(options):
+        return [f"get_ipython().run_line_magic({MAGIC!r}, {options!r})\n"]
     if not "".join(body).strip():
         return lines  # IPython says best that a cell magic wants a cell
     # Not run_line_magic: IPython leaves cells with that call and the word "paste" out of the history.

@@ -6,6 +6,8 @@ from dataclasses import replace
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.causes import FOLLOWS_FROM
+from torchmagic.rules.names import thresholds_of
+from torchmagic.rules.silencing import audible
 from torchmagic.session.run import Run
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -18,17 +20,18 @@ def judge(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple[Findi
         run: The run.
         on_failure: Told the id of a rule that raised, and the exception; the other rules go on.
     """
+    thresholds = run.settings.get("thresholds", {})
     found: list[Finding] = []
     for each in RULES:
         try:
-            found.extend(each(run))
+            found.extend(each(run, **thresholds_of(each, thresholds)))
         except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
             on_failure(each.id, error)
-    return _in_order(_with_causes(found))
+    return _in_order(audible(_with_causes(found), run.settings.get("ignore", ())))
 
 
 def _with_causes(findings: list[Finding]) -> list[Finding]:
-    present = {finding.rule for finding in findings}
+    present = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
     return [_led_back(finding, present) for finding in findings]
 
 

@@ -7,7 +7,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.jupyter.cells import Cell, Cells
-from torchmagic.jupyter.options import MAGIC, asks_help, help_text, no_statement, parse
+from torchmagic.jupyter.options import MAGIC, asks
+from torchmagic.jupyter.parsing import answer, no_statement, parse
 from torchmagic.jupyter.tracebacks import remove_our_frames
 from torchmagic.jupyter.user_code import UserCode
 from torchmagic.jupyter.wall import tell_once
@@ -47,11 +48,12 @@ class TorchdebugMagics(Magics):
             %torchdebug off                   no longer
 
         The cell runs as if the line were not there. ``%torchdebug --help`` lists the options, Tab completes them,
-        and ``%config TorchMagic`` sets their defaults.
+        ``%config TorchMagic`` sets their defaults, and ``%torchdebug --explain RULE`` prints a rule's page.
         """
         word, _, options = line.strip().partition(" ")
-        if asks_help(line) or (word in ("on", "off") and asks_help(options)):
-            print(help_text())  # noqa: T201 - help is what was asked for
+        question = options if word in ("on", "off") else line
+        if asks(question):
+            print(answer(question))  # noqa: T201 - it is what was asked for
             return None
         if cell is None and word in ("on", "off"):
             return self._switch(word, options)
