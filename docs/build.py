@@ -2,8 +2,10 @@
 # ruff: noqa: INP001
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from examples import example
 
 from torchmagic.jupyter.options import OPTIONS
 from torchmagic.rules.catalogue import RULES
@@ -20,8 +22,12 @@ def option_table() -> Iterator[str]:
 
 
 def rule_page(rule: Rule) -> str:
-    """Return a rule's page: its docstring, under its id."""
-    return f"# {rule.id}\n\n{rule.page.replace('``', '`')}\n"
+    """Return a rule's page: its docstring under its id, and its thresholds."""
+    page = f"# {rule.id}\n\n{rule.page.replace('``', '`')}\n"
+    if not rule.thresholds:
+        return page
+    rows = "\n".join(f"| `{rule.id}.{name}` | {value:g} |" for name, value in rule.thresholds.items())
+    return f"{page}\n| threshold | value |\n|---|---|\n{rows}\n"
 
 
 def rule_index() -> str:
@@ -34,13 +40,18 @@ def rule_index() -> str:
     return "\n".join(lines)
 
 
-def build(folder: Path) -> int:
-    """Write the pages of all rules and their index; return how many files were written."""
+def build(folder: Path, *, describe: Callable[[Rule], str] = example) -> int:
+    """Write the pages of all rules and their index; return how many files were written.
+
+    Args:
+        folder: Where to.
+        describe: Returns what stands below a rule's page.
+    """
     pages = folder / "rules"
     pages.mkdir(parents=True, exist_ok=True)
     (pages / "index.md").write_text(rule_index(), encoding="utf-8")
     for rule in RULES:
-        (pages / f"{rule.id}.md").write_text(rule_page(rule), encoding="utf-8")
+        (pages / f"{rule.id}.md").write_text(f"{rule_page(rule)}\n{describe(rule)}", encoding="utf-8")
     (folder / "options.md").write_text("\n".join(option_table()) + "\n", encoding="utf-8")
     return len(RULES) + 2
 

@@ -17,7 +17,14 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
 
 
 @pytest.fixture(scope="module")
-def build():
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def build(monkeypatch_module):
+    monkeypatch_module.syspath_prepend(ROOT / "docs")
     spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -30,7 +37,7 @@ def test_the_table_of_options_is_the_one_that_the_magic_parses_by(build):
 
 
 def test_every_rule_gets_a_page_and_a_line_in_the_index(build, tmp_path):
-    assert build.build(tmp_path) == len(RULES) + 2
+    assert build.build(tmp_path, describe=lambda rule: f"Example of {rule.id}") == len(RULES) + 2
     index = (tmp_path / "rules" / "index.md").read_text(encoding="utf-8")
     for rule in RULES:
         assert f"[{rule.id}]({rule.id}.md)" in index
@@ -38,6 +45,14 @@ def test_every_rule_gets_a_page_and_a_line_in_the_index(build, tmp_path):
         assert page.startswith(f"# {rule.id}\n")
         for heading in ("*Symptom*", "*Why it happens*", "*What to try*", "*Source*"):
             assert heading in page
+        assert page.endswith(f"Example of {rule.id}")
+
+
+def test_the_example_of_a_rule_is_its_sick_script_and_what_is_really_said_of_it(build):
+    rule = next(rule for rule in RULES if rule.id == "missing-zero-grad")
+    text = build.example(rule)
+    assert "expect-line" not in text
+    assert "steps on gradients that are never reset" in text.partition("torchmagic says:")[2]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
