@@ -1,18 +1,18 @@
 """This file runs the examples: each sick script gives its rule at its line, each sound one gives no alarm."""
 
 import re
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
-from torchmagic.debuggers.settings import Settings
-from torchmagic.debuggers.watching import Watch
 from torchmagic.records.finding import Severity
 from torchmagic.records.note import FailureRecord
-from torchmagic.session.session import Session
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import scripts as scripts_file  # noqa: E402 - it lies beside this file, for the manual to read too
 
 
 def scripts(pattern):
@@ -21,18 +21,8 @@ def scripts(pattern):
 
 
 def watched(path):
-    """Run a script as a cell is run, and return the run; an exception ends the run as it would end the cell."""
-    source = path.read_text(encoding="utf-8")
-    namespace = {"__name__": "__main__"}
-    watching = Watch(Settings(save=False, every=1), namespace=namespace, source=source, session=Session())
-    code = compile(source, str(path), "exec")
-    run = watching.start()
-    error = None
-    try:
-        exec(code, namespace)  # noqa: S102 - the scripts are ours
-    except Exception as raised:  # noqa: BLE001 - some bugs end in an exception
-        error = raised
-    watching.stop(error)
+    """Run a script as a cell is run; no probe may fail at it."""
+    run, error = scripts_file.watched(path.read_text(encoding="utf-8"), str(path))
     assert not run.of(FailureRecord)
     return run, error
 

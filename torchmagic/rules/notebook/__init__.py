@@ -1,0 +1,1 @@
+"""This room holds the rules about what earlier cells left behind."""
