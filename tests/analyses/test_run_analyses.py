@@ -48,6 +48,15 @@ def test_the_time_of_a_run_is_the_sum_over_its_steps(run):
     assert split["torchmagic"] == 0.25
 
 
+def test_all_parts_together_are_the_wall_time(run):
+    frame = run.frame("seconds", PHASES)
+    frame.append(0, [0.0, 0.5, 0.25, 0.0, 0.0])
+    run.clock.seconds, run.clock.cost = 2.0, 0.5
+    split = time_split(run)
+    assert sum(split.values()) == pytest.approx(2.0)
+    assert split["other"] == pytest.approx(0.75)
+
+
 def test_an_empty_run_took_no_time(run):
     assert set(time_split(run).values()) == {0.0}
 

@@ -104,7 +104,8 @@ def _left_out(table: Table, num_shown: int, num_columns: int, *, lead: int, widt
     if num_shown < len(table.rows):
         told.append(f"{len(table.rows) - num_shown} more rows")
     if num_columns < len(table.columns):
-        told.append(f"{len(table.columns) - num_columns} more columns ({', '.join(table.columns[num_columns:])})")
+        left = table.columns[num_columns:]
+        told.append(f"{len(left)} more column{'' if len(left) == 1 else 's'} ({', '.join(left)})")
     indent = " " * lead
     return (
         wrap(f"… {' and '.join(told)}", width, initial_indent=indent, subsequent_indent=f"{indent}  ") if told else []
