@@ -1,6 +1,7 @@
 """This file runs the examples of the rules: what torchmagic says of a sick script, in its own words."""
 # ruff: noqa: INP001
 
+import linecache
 import re
 import sys
 import warnings
@@ -15,14 +16,19 @@ sys.path.insert(0, str(SCRIPTS))
 from scripts import watched  # noqa: E402 - it runs the scripts for the tests too
 
 _LABELS = re.compile(r"^# (?:expect-\w+|runs):.*\n", re.MULTILINE)
+_RUNS = re.compile(r"^# runs: \d+$", re.MULTILINE)
+_NAME = "example.py"
 
 
 def example(rule: Rule) -> str:
     """Return the example of a rule as markdown: its sick script, and the findings of a watched run of it."""
-    source = _LABELS.sub("", _script(rule).read_text(encoding="utf-8")).strip()
+    script = _script(rule).read_text(encoding="utf-8")
+    source = _LABELS.sub("", script).strip()
+    # The lines that a finding quotes are those of the page, as in a notebook they are those of the cell.
+    linecache.cache[_NAME] = (len(source), None, source.splitlines(keepends=True), _NAME)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of some of these bugs itself
-        run, _ = watched(source, "example.py")
+        run, _ = watched("\n".join([source, *_RUNS.findall(script)]), _NAME)
     findings = [finding for finding in run.findings if finding.rule == rule.id]
     said = as_text([Page(title="", blocks=[Findings(findings=tuple(findings))])]).strip()
     return f"## Example\n\n```python\n{source}\n```\n\ntorchmagic says:\n\n```text\n{said}\n```\n"

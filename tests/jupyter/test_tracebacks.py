@@ -8,6 +8,7 @@ from torchmagic.jupyter.tracebacks import remove_our_frames
 
 pytestmark = pytest.mark.kernel
 
+NOTE = "\ntorchmagic: "  # stands at the very end
 SETUP = """
 import torch
 class Net(torch.nn.Module):
@@ -59,7 +60,8 @@ def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, body):
     assert "torchmagic/" not in watched.traceback
     for key in ("ename", "evalue"):
         assert watched.content[key] == plain.content[key]
-    assert [len(error["traceback"]) for error in watched.errors] == [len(error["traceback"]) for error in plain.errors]
+    for ours, theirs in zip(watched.errors, plain.errors, strict=True):
+        assert len(ours["traceback"]) - len(theirs["traceback"]) in (0, 1 if NOTE in watched.traceback else 0)
     if watched.errors:  # IPython has no error message for groups and exits
         assert watched.content["traceback"] == watched.errors[-1]["traceback"]
 
@@ -119,9 +121,32 @@ def test_an_error_without_frames_of_ours_is_left_as_it_is():
     assert error.__traceback__ is before
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (FAILING["shape"], "torchmagic: net.layer (Linear) expects 4 features and got 5"),
+        (FAILING["loss module"], "torchmagic: cross_entropy got input (2, 3) and target (1,)"),
+        (FAILING["backward"], "torchmagic: loss.backward() is called twice for one forward"),
+    ],
+)
+def test_a_note_under_the_traceback_says_what_it_is_about(kernel, body, said):
+    watched = kernel.run("%%torchdebug\n" + body)
+    assert watched.traceback.count("torchmagic: ") == 1
+    assert watched.traceback.index(said) > watched.traceback.rindex("Error")
+
+
+def test_the_line_form_has_the_note_too(kernel):
+    assert "torchmagic: net.layer (Linear)" in kernel.run("%torchdebug " + FAILING["shape"]).traceback
+
+
+def test_an_error_that_the_cell_handles_has_no_note(kernel):
+    body = "try:\n    net(torch.zeros(2, 5))\nexcept RuntimeError as e:\n    print(getattr(e, '__notes__', None))"
+    assert "None" in kernel.run("%%torchdebug\n" + body).stream()
+
+
 def numberless(reply):
-    """The traceback, or what IPython printed in its place, without the cell's number and name."""
-    text = reply.traceback + reply.stream("stderr") + reply.stream("stdout")
+    """The traceback, or what IPython printed in its place, without the cell's number and name, and without our note."""
+    text = reply.traceback.partition(NOTE)[0] + reply.stream("stderr") + reply.stream("stdout")
     text = re.sub(r".*UserWarning: To exit.*\n.*\n", "", text)  # comes once, or again when filters have changed
     text = re.sub(r"ipykernel_\d+/\d+\.py", "cell", text)
     return text.replace(f"In[{reply.count}]", "In[n]")

@@ -258,3 +258,50 @@ def test_schedules_and_optimizers_are_let_go(run_cell):
     names.clear()
     gc.collect()
     assert [ref() for ref in refs] == [None, None]
+
+
+LOCAL = """
+x, y = torch.randn(16, 4), torch.randn(16, 2)
+def train():
+    net = nn.Linear(4, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    {build}
+    for _ in range(5):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+        {step}
+train()
+"""
+
+
+@pytest.mark.parametrize(
+    "build", ["sched = torch.optim.lr_scheduler.StepLR(opt, 3)", "s = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)"]
+)
+def test_a_schedule_that_is_gone_unstepped_when_the_run_ends_is_told_where_it_was_built(run_cell, build):
+    run, _ = run_cell(LOCAL.format(build=build, step="pass"))
+    (record,) = run.of(ScheduleRecord)
+    assert (record.stepped, record.built.source, record.optimizer) == (False, build, "opt")
+
+
+def test_the_parts_of_a_chain_that_was_stepped_are_not_told_when_they_are_gone(run_cell):
+    build = (
+        "s = torch.optim.lr_scheduler.SequentialLR(opt, [torch.optim.lr_scheduler.LinearLR(opt), "
+        "torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)], milestones=[2])"
+    )
+    run, _ = run_cell(LOCAL.format(build=build, step="s.step()"))
+    assert [record.class_name for record in run.of(ScheduleRecord)] == ["SequentialLR"]
+
+
+def test_an_optimizer_without_a_rate_does_not_disturb(run_cell):
+    run, _ = run_cell(
+        "p = nn.Parameter(torch.randn(4))\n"
+        "class Own(torch.optim.Optimizer):\n"
+        "    def __init__(self, params): super().__init__(params, {'lr': None})\n"
+        "    def step(self, closure=None):\n"
+        "        with torch.no_grad():\n"
+        "            for q in self.param_groups[0]['params']: q.sub_(0.1 * q.grad)\n"
+        "opt = Own([p])\n"
+        "for _ in range(4):\n    opt.zero_grad()\n    p.pow(2).sum().backward()\n    opt.step()\n"
+    )
+    assert run.steps == 4

@@ -30,10 +30,24 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
     return sorted(lines)
 
 
+def lines_giving(source: str, name: str) -> list[int]:
+    """Return the 1-based lines that give a variable a value, as ``model = …``, or ``self.model = …`` by its last name."""
+    lines = set()
+    for node in _walk(source):
+        if isinstance(node, ast.Assign) and any(_last_name(target) == name.rpartition(".")[2] for target in node.targets):
+            lines.add(node.lineno)
+    return sorted(lines)
+
+
 def line_at(source: str, line: int) -> str:
     """Return the text of a 1-based line, stripped; empty when there is none."""
     lines = source.splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def nodes_of(source: str) -> Iterator[ast.AST]:
+    """Yield the nodes of a source's syntax tree, without the lines that only IPython understands."""
+    return _walk(source)
 
 
 def _walk(source: str) -> Iterator[ast.AST]:

@@ -1,5 +1,6 @@
 """This file is the watch: a run opened around user code, and closed however that code ends."""
 
+import os
 import platform
 import sys
 import time
@@ -11,13 +12,15 @@ from typing import Any
 import torch
 
 from torchmagic.debuggers.assembly import probes_for
+from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.settings import Settings
+from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.hooked import load_compiler
 from torchmagic.probes.nonfinite import NonFiniteError
 from torchmagic.probes.probe import Probe, nothing_waits
-from torchmagic.probes.sites import Site, is_users, place_of
 from torchmagic.probes.taps import Taps
-from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord
+from torchmagic.records.note import EnvironmentRecord, FailureRecord
+from torchmagic.records.notebook import RerunRecord
 from torchmagic.rules.judgement import judge
 from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run, Status
@@ -64,6 +67,8 @@ class Watch:
             self._loading = time.perf_counter_ns() - began
             began += self._loading
             self._recorder.set_back(self._loading)
+        if before := self._earlier_runs():
+            self._recorder.add(RerunRecord(times=len(before), steps=sum(run.steps for run in before)))
         self._session.add(self.run)
         self._recorder.add(_environment())
         for probe in tuple(self._probes):
@@ -85,17 +90,31 @@ class Watch:
         """Count time that was spent for the run elsewhere, such as on opening a panel, as torchmagic's."""
         self._taps.spent += nanoseconds
 
+    def explain(self, error: BaseException) -> None:
+        """Record what the exception that ends the run is about, and say so in a note under its traceback; once."""
+        began = time.perf_counter_ns()
+        for probe in tuple(self._probes):
+            if isinstance(probe, Crashes) and self._open:
+                self._guarded(probe, self._annotate, probe, error)
+        self._taps.spent += time.perf_counter_ns() - began
+
+    def _annotate(self, probe: Crashes, error: BaseException) -> None:
+        if probe.explain(error):
+            add_note(error, self.run)
+
     def stop(self, error: BaseException | None = None) -> Run:
         """Close the run: torch is left as it was found, findings are drawn; safe to call twice."""
         if not self._open:
             return self.run
+        if error is not None:
+            self.explain(error)
         self._open = False
         self._taps.close()
         began = time.perf_counter_ns()
         for probe in self._probes:
             self._guarded(probe, probe.detach)
         if error is not None:
-            self._recorder.add(_crash(error))
+            self._recorder.add(crash(error))
         self.run.status = _status(error)
         self.run.findings = judge(self.run, self._rule_failed)
         if not self.run.steps:
@@ -105,6 +124,11 @@ class Watch:
         self._recorder.read_clock()
         self._write(final=True)
         return self.run
+
+    def _earlier_runs(self) -> list[Run]:
+        """Return the runs of the very same source that made steps."""
+        source = self.run.source.strip()
+        return [run for run in self._session.runs if source and run.source.strip() == source and run.steps]
 
     def _close_step(self, *_: object) -> None:
         step, probe = self.run.steps, None
@@ -203,19 +227,6 @@ def _status(error: BaseException | None) -> Status:
     return Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.ERROR
 
 
-def _crash(error: BaseException) -> CrashRecord:
-    lines = list(traceback.walk_tb(error.__traceback__))
-    theirs = [Site(frame.f_code, line) for frame, line in lines if is_users(frame)]
-    place = place_of(theirs[-1]) if theirs else None
-    return CrashRecord(
-        error=type(error).__name__,
-        message=str(error),
-        file=place.file if place else "",
-        line=place.line if place else 0,
-        source=place.source if place else "",
-    )
-
-
 def _environment() -> EnvironmentRecord:
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call] # torch
     return EnvironmentRecord(
@@ -224,4 +235,5 @@ def _environment() -> EnvironmentRecord:
         platform=platform.platform(),
         device=device,
         num_threads=torch.get_num_threads(),
+        num_cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0,
     )

@@ -77,6 +77,12 @@ class CellRun:
         """Whether torch is being watched."""
         return self._watch is not None
 
+    def explain(self, error: BaseException) -> None:
+        """Say under the traceback that is about to be shown what the error is about."""
+        if self._watch is not None:
+            with wall("explain the error"):
+                self._watch.explain(error)
+
     def close(self, error: BaseException | None) -> None:
         """Leave torch as it was found, and draw the findings; safe to call twice."""
         watch, self._watch = self._watch, None

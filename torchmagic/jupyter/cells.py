@@ -58,6 +58,8 @@ class Cell:
 
     def _remember(self, error: BaseException) -> None:
         self.error = error
+        for run in self.runs:
+            run.explain(error)
 
 
 class Cells:

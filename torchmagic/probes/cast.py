@@ -225,7 +225,7 @@ class Cast:
                 OptimizerRecord(
                     name=entry.name,
                     class_name=entry.class_name,
-                    lr=tuple(float(group.get("lr", 0.0)) for group in optimizer.param_groups),
+                    lr=tuple(float(group.get("lr") or 0.0) for group in optimizer.param_groups),
                     parameters=entry.names,
                     place=place_of(site),
                 )

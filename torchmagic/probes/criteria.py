@@ -32,9 +32,9 @@ MOST_NODES = 32
 class Criteria:
     """Records ``LossRecord`` once a line, and each suspicious call up to a limit."""
 
-    def __init__(self, cast: Cast) -> None:
+    def __init__(self, cast: Cast, producers: Producers | None = None) -> None:
         self._cast = cast
-        self._producers = Producers(cast)
+        self._producers = producers or Producers(cast)
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._known: set[tuple[str, Site | None]] = set()
@@ -90,7 +90,7 @@ class Criteria:
 
     def _check_probabilities(self, name: str, given: torch.Tensor, site: Site | None) -> None:
         dim = 1 if given.dim() > 1 else 0
-        if given.shape[dim] < 2:  # noqa: PLR2004 - one class sums to itself
+        if given.shape[dim] < 2 or not given.numel():  # noqa: PLR2004 - one class sums to itself
             return
         rows = _few(given.detach(), dim).float()
         tolerance = HALF_TOLERANCE if given.dtype in (torch.float16, torch.bfloat16) else TOLERANCE
@@ -99,7 +99,7 @@ class Criteria:
             return
         deviation = (rows.sum(dim) - 1.0).abs().max().item()
         if deviation <= tolerance:
-            node = source_node(given)
+            node = source_node(given, gentle=True)
             self._add_probabilities(name, node, site, num_rows=rows.numel() // rows.shape[dim], deviation=deviation)
 
     def _check_softmax_twice(self, name: str, given: torch.Tensor, site: Site | None) -> None:

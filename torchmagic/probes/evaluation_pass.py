@@ -30,16 +30,31 @@ class EvaluationPass:
     step is, is only remembered weakly.
 
     Attributes:
+        given: The tensor that it began with, or that one's whole.
         looks_like_training: Whether only the lack of a backward tells these forwards from training.
         trained: Whether a backward has followed the call that began it.
     """
 
-    def __init__(self, key: Key, loader: Loader | None, frame: FrameType, awake: tuple[str, ...]) -> None:
-        self.key, self.loader, self.awake = key, loader, awake
+    def __init__(
+        self, key: Key, loader: Loader | None, frame: FrameType, awake: tuple[str, ...], norms: tuple[str, ...] = ()
+    ) -> None:
+        self.key, self.loader, self.awake, self.norms = key, loader, awake, norms
         self.code, self.instruction, self.site = frame.f_code, frame.f_lasti, site_of(frame)
         self.looks_like_training = key.training and key.grad_enabled
         self.trained = False
+        self.given: weakref.ref[torch.Tensor] | None = None
         self.clear()
+
+    def begin_with(self, args: Any) -> None:
+        """Remember what the first forward was given: a part of a tensor is known by its whole."""
+        given = next((each for each in args if isinstance(each, torch.Tensor)), None)
+        if given is not None:
+            self.given = weakref.ref(given if given._base is None else given._base)
+
+    def is_given_again(self, before: "weakref.ref[torch.Tensor] | None") -> bool:
+        """Whether an earlier pass began with the same tensor, which is still there."""
+        given = self.given() if self.given is not None else None
+        return given is not None and before is not None and before() is given
 
     def clear(self) -> None:
         """Begin again, as at the next step of a loop."""

@@ -5,7 +5,9 @@ EVENTS = (
     "root_end",  # (module, args, kwargs, output, nanoseconds)
     "leaf",  # (module, args, output); only while ``sees_leaves``
     "loss",  # (name, args, kwargs, output, frame)
-    "softmax",  # (output, frame); only while ``see("softmax")``
+    "softmax",  # (output, frame) of softmax and log_softmax; only while ``see("softmax")``; of others, ``"bounded"``
+    "dropout",  # (name, probability, frame), for calls that are active; only while ``see("dropout")``
+    "squash",  # ("sigmoid" or "tanh", output, frame), for calls of the function; only while ``see("sigmoid")`` or ``"tanh"``
     "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``
     "backward_begin",  # (tensors, frame)
     "backward_end",  # (tensors, nanoseconds)
@@ -17,18 +19,28 @@ EVENTS = (
     "scaler_step_begin",  # (scaler, optimizer, frame)
     "scaler_step_end",  # (scaler, optimizer, frame)
     "scaler_updated",  # (scaler, whether the user gave the new scale)
+    "clipped",  # (parameters, limit, frame), after their gradients were clipped by norm or by value
+    "reset",  # (optimizer or module, frame), before its ``zero_grad``
+    "optimizer_built",  # (optimizer, frame)
+    "module_built",  # (module, frame), as its construction begins
+    "weights_set",  # (module or parameter, frame): loaded from a state, or written by an initialiser
+    "weights_may_change",  # (module, frame), before ``Module.apply``, without a frame, and after it
     "step_begin",  # (optimizer, frame)
     "step_end",  # (optimizer, nanoseconds)
     "batch",  # (loader iterator, batch, nanoseconds)
+    "loader_built",  # (loader, frame)
+    "exhausted",  # (loader iterator), where it has no more batches
     "epoch",  # (loader, loader iterator, nanoseconds, frame)
     "indices",  # (loader iterator, what the sampler drew for a batch; it is loaded later where workers load)
+    "host_read",  # (tensor, name of the method, frame); only while ``see("host_reads")``
     "schedule_built",  # (scheduler, frame)
     "scheduled",  # (scheduler, frame), for the outermost of nested schedulers
     "mode",  # (module, training, frame)
+    "log_prob",  # (output); only while ``see("log_prob")``
     "subtraction",  # (left, right, output, frame); only while ``see("subtraction")``
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
-    "root_end", "backward_end", "batch", "mode", "scaled", "softmax",
-    "epoch", "indices", "schedule_built", "scheduled",
+    "root_end", "backward_end", "batch", "mode", "scaled", "softmax", "log_prob", "dropout",
+    "epoch", "indices", "loader_built", "exhausted", "host_read", "schedule_built", "scheduled",
 })  # fmt: skip

@@ -28,6 +28,12 @@ def first_argument(frame: FrameType) -> str | None:
     return _named(call.args[0]) if call is not None and call.args else None
 
 
+def arguments(frame: FrameType) -> tuple[str, ...]:
+    """Return what a call is given by position; empty text for what is no plain name."""
+    call = _call_at(frame)
+    return tuple(_named(each) or "" for each in call.args) if call is not None else ()
+
+
 def _call_at(frame: FrameType) -> ast.Call | None:
     positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
     if positions is None:

@@ -61,6 +61,26 @@ def wrap_relu(taps: Switchboard, original: Any) -> Any:
     return named_like(relu, original)
 
 
+def wrap_sigmoid(taps: Switchboard, original: Any) -> Any:
+    """Wrap sigmoid as function or method."""
+    return _squash(taps, original, "sigmoid")
+
+
+def wrap_tanh(taps: Switchboard, original: Any) -> Any:
+    """Wrap tanh as function or method."""
+    return _squash(taps, original, "tanh")
+
+
+def _squash(taps: Switchboard, original: Any, kind: str) -> Any:
+    def squash(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        if not (taps.quiet or is_compiling()):
+            taps.emit("squash", kind, output, frame_at(1))
+        return output
+
+    return named_like(squash, original)
+
+
 def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:
     """Call a loss whose tensors override functions: they must be handed torch's own function, not the wrapper."""
     wrapper = getattr(functional, name)

@@ -90,6 +90,12 @@ def saved(nodes: Iterable[Any]) -> Saved:
     return Saved(tensors, frozenset(unseen))
 
 
+def saved_tensor(node: Any, attribute: str) -> torch.Tensor | None:
+    """Return a tensor that a node saved, as it lies in the graph; None where it saved none or cannot be read."""
+    tensors, _ = _read(node, attribute) if hasattr(type(node), attribute) else ([], False)
+    return tensors[0] if tensors else None
+
+
 def _attributes(node: Any) -> tuple[str, ...]:
     """Return the attributes under which a kind of node saves tensors."""
     if isinstance(node, torch._C._FunctionBase):

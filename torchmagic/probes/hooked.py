@@ -10,11 +10,22 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import dataloader
 
-from torchmagic.probes.clip_wrappers import wrap_clip_value, wrap_clip_with_norm
-from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_softmax
-from torchmagic.probes.loader_wrappers import wrap_iter, wrap_next_index
+from torchmagic.probes.building_wrappers import (
+    wrap_apply,
+    wrap_initialiser,
+    wrap_loading,
+    wrap_module_init,
+    wrap_optimizer_init,
+)
+from torchmagic.probes.clip_wrappers import wrap_clip_value, wrap_clip_with_norm, wrap_clipping
+from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
+from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
+from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_tanh
+from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
+from torchmagic.probes.read_wrappers import READS, wrap_read
+from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
-from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_schedule
+from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
 from torchmagic.probes.wrappers import wrap_backward, wrap_call, wrap_clip, wrap_next, wrap_sub, wrap_train
 
 # Takes the taps and torch's function.
@@ -26,6 +37,8 @@ LOSSES = (
     "cross_entropy",
     "kl_div",
 )
+# The functions of ``torch.nn.init`` that fill a tensor, less those that are only their old names.
+INITIALISERS = tuple(name for name in dir(nn.init) if name.endswith("_") and not name.startswith("_"))
 REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (nn.Module, "__call__", wrap_call),
     (nn.Module, "train", wrap_train),
@@ -33,26 +46,57 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (dataloader._BaseDataLoaderIter, "__next__", wrap_next),
     (dataloader._BaseDataLoaderIter, "_next_index", wrap_next_index),
     (dataloader.DataLoader, "__iter__", wrap_iter),
+    (dataloader.DataLoader, "__init__", wrap_loader_init),
     *((scheduler, "step", wrap_schedule) for scheduler in SCHEDULERS),
+    (torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", wrap_plateau),
     *((functional, name, wrap_loss) for name in LOSSES),
     (nn.utils, "clip_grad_norm_", wrap_clip),
     (nn.utils.clip_grad, "clip_grad_norm_", wrap_clip),
     (nn.utils, "clip_grad_value_", wrap_clip_value),
     (nn.utils.clip_grad, "clip_grad_value_", wrap_clip_value),
     (nn.utils, "clip_grads_with_norm_", wrap_clip_with_norm),
+    (nn.utils.clip_grad, "_clip_grads_with_norm_", wrap_clipping),
+    (torch.optim.Optimizer, "zero_grad", wrap_zero_grad),
+    (nn.Module, "zero_grad", wrap_zero_grad),
+    (torch.optim.Optimizer, "__init__", wrap_optimizer_init),
+    (nn.Module, "__init__", wrap_module_init),
+    (nn.Module, "load_state_dict", wrap_loading),
+    (nn.Module, "apply", wrap_apply),
+    *((nn.init, name, wrap_initialiser) for name in INITIALISERS),
     (torch.amp.GradScaler, "scale", wrap_scale),
     (torch.amp.GradScaler, "unscale_", wrap_unscale),
     (torch.amp.GradScaler, "step", wrap_scaler_step),
     (torch.amp.GradScaler, "update", wrap_update),
 )
+
+
+def _forms_of(name: str) -> tuple[tuple[Any, str], ...]:
+    """Return the places of a function that is one of torch, of ``nn.functional`` and of tensors."""
+    return (torch, name), (functional, name), (torch.Tensor, name)
+
+
+# The functions, other than softmax, of which every answer lies in a range.
+BOUNDED = (
+    *(place for name in ("sigmoid", "tanh", "relu") for place in _forms_of(name)),
+    *((functional, name) for name in ("softplus", "relu6", "hardtanh", "hardsigmoid")),
+)
 # What is wrapped only while somebody wants to see it.
 SEEN: dict[str, tuple[Wrapper, tuple[tuple[Any, str], ...]]] = {
-    "relu": (wrap_relu, ((functional, "relu"), (torch, "relu"), (torch.Tensor, "relu"))),
+    "relu": (wrap_relu, (*_forms_of("relu"), (torch, "relu_"), (functional, "relu_"), (functional, "relu6"))),
+    "sigmoid": (wrap_sigmoid, _forms_of("sigmoid")),
+    "tanh": (wrap_tanh, _forms_of("tanh")),
     "softmax": (
         wrap_softmax,
-        ((functional, "softmax"), (torch, "softmax"), (torch.Tensor, "softmax")),
+        tuple((owner, name) for name in ("softmax", "log_softmax") for owner in (functional, torch, torch.Tensor)),
     ),
-    "subtraction": (wrap_sub, ((torch.Tensor, "__sub__"),)),
+    "bounded": (wrap_softmax, BOUNDED),
+    "dropout": (wrap_dropout, DROPOUTS),
+    "log_prob": (wrap_log_prob, distributions()),
+    "subtraction": (
+        wrap_sub,
+        ((torch.Tensor, "__sub__"), (torch.Tensor, "sub"), (torch, "sub"), (torch, "subtract")),
+    ),
+    "host_reads": (wrap_read, tuple((torch.Tensor, name) for name in READS)),
 }
 
 

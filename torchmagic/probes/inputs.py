@@ -1,6 +1,5 @@
 """This file looks at what models and losses are given, with or without a loader."""
 
-import weakref
 from types import FrameType
 from typing import Any
 
@@ -9,39 +8,43 @@ from torch import nn
 
 from torchmagic.probes.batch_facts import Facts
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.loaders import Loaders
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.repeats import Call, Repeats, values_in
+from torchmagic.probes.shared_rows import SharedRows
+from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.data import Source
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.batch import Print, fields_in, fingerprint, has_values
+from torchmagic.tensors.batch import fields_in
 from torchmagic.tensors.glance import MOST_TENSORS
 
 # The first calls of a model, and of a loss, are looked at whatever they cost.
-FIRST_CALLS, FIRST_LOSSES = 16, 4
+FIRST_CALLS, FIRST_LOSSES, FIRST_EVALUATIONS = 16, 4, 8
 
 
 class _Calls:
-    """The training calls of one model: how many, and what the last one that was looked at was given."""
+    """The calls of one model: how many, how many of them trained, and what these and the others were given."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.print: Print | None = None
-        self.tensor: weakref.ref[torch.Tensor] | None = None
+        self.count = self.training = 0
+        self.repeats, self.rows = Repeats(), SharedRows()
 
 
 class Inputs:
     """Records what models and losses are given, as ``Facts`` does, at the first calls and when the pace allows.
 
     ``input_repeated``, a subject a model: 1 where a training call got the values of the one looked at before in another
-    tensor, 0.5 where it got the very same tensor, else 0.
+    tensor, 0.5 where it got the very same tensor, else 0. ``RepeatedInputRecord`` and ``SharedRowsRecord`` at the end.
     """
 
     flush = nothing_waits
 
-    def __init__(self, cast: Cast, taps: Taps, pacer: Pacer) -> None:
-        self._cast, self._taps, self._pacer = cast, taps, pacer
+    def __init__(self, cast: Cast, taps: Taps, pacer: Pacer, loaders: Loaders) -> None:
+        self._cast, self._taps, self._pacer, self._loaders = cast, taps, pacer, loaders
+        self._served = 0
         self._models, self._losses = Facts(Source.MODEL), Facts(Source.LOSS)
         self._recorder: Recorder | None = None
         self._calls: dict[str, _Calls] = {}
@@ -57,6 +60,11 @@ class Inputs:
         """Hand over what was counted, and let go of everything."""
         if self._recorder is not None:
             self._losses.tell_classes(self._recorder)
+            for name, calls in self._calls.items():
+                calls.rows.tell(name, self._recorder)
+                repeated = calls.repeats.record(name, self._cast.names.namespace)
+                if repeated is not None:
+                    self._recorder.add(repeated)
             self._recorder = None
         self._calls.clear()
 
@@ -68,25 +76,31 @@ class Inputs:
         if calls is None:
             calls = self._calls[model.name] = _Calls()
         calls.count += 1
-        if not self._wants(calls.count, FIRST_CALLS):
+        trains = self._taps.grad_enabled and module.training
+        calls.training += trains
+        loaders = self._loaders
+        loader = loaders.current if loaders.served != self._served else None
+        self._served = loaders.served
+        early = calls.training <= FIRST_CALLS if trains else calls.count - calls.training <= FIRST_EVALUATIONS
+        if not early and not self._wants(calls.count, FIRST_CALLS):
             return
         began = now()
         fields = [*fields_in(args), *fields_in(kwargs)][:MOST_TENSORS]
-        training = self._taps.grad_enabled
         layer = _first_layer(module) if calls.count <= FIRST_CALLS else ""
-        self._models.look(self._recorder, model.name, fields, first_layer=layer, training=training)
-        first = next((tensor for _, tensor in fields if has_values(tensor)), None)
-        if first is not None and training and module.training:
-            self._compare(model.name, calls, first)
+        self._models.look(self._recorder, model.name, fields, first_layer=layer, training=self._taps.grad_enabled)
+        tensors = values_in(fields)
+        if tensors and trains:
+            source = loader.name if loader is not None else ""
+            given = (*args, *kwargs.values())
+            call = Call(calls.training, self._recorder.step, tensors, given, source, site_of(frame))
+            repeated = calls.repeats.look(call)
+            if repeated is not None:
+                self._recorder.append("input_repeated", (repeated,), (model.name,))
+            if not repeated:
+                calls.rows.train(loader, tensors[0])
+        elif tensors:
+            calls.rows.evaluate(loader, tensors[0], site_of(frame))
         self._pacer.pay("inputs", now() - began)
-
-    def _compare(self, name: str, calls: _Calls, first: torch.Tensor) -> None:
-        found = fingerprint(first)
-        if calls.print is not None and self._recorder is not None:
-            same = calls.tensor is not None and calls.tensor() is first
-            repeated = 0.0 if found != calls.print else 0.5 if same else 1.0
-            self._recorder.append("input_repeated", (repeated,), (name,))
-        calls.print, calls.tensor = found, weakref.ref(first)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         count = self._counts[name] = self._counts.get(name, 0) + 1

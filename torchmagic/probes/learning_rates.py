@@ -43,6 +43,11 @@ class _Schedule:
         self.subject = ("",)
         self.built: Site | None = None
         self.steps = 0
+        # what is told of a scheduler that is gone when the run ends, without ever having been stepped
+        optimizer = getattr(scheduler, "optimizer", None)
+        self.optimizer = weakref.ref(optimizer) if optimizer is not None else None
+        self.part = False
+        self.facts = _facts(scheduler)
 
 
 class LearningRates:
@@ -61,6 +66,7 @@ class LearningRates:
         self._recorder: Recorder | None = None
         self._rates: dict[int, _Rates] = {}
         self._schedules: dict[int, _Schedule] = {}
+        self._lost: list[_Schedule] = []
         self._scaled = False
         self._told = 0
 
@@ -90,7 +96,7 @@ class LearningRates:
             rates = self._rates[id(optimizer)] = _Rates(self._cast.optimizer(optimizer).name, optimizer)
         due = not rates.steps & (BETWEEN - 1)
         rates.steps += 1
-        present = [group.get("lr", 0.0) for group in groups]
+        present: list[Any] = [group.get("lr") for group in groups]
         if present == rates.told and not due and type(present[0]) is float:
             rates.used = present
             return
@@ -103,9 +109,13 @@ class LearningRates:
         self._scaled = True
 
     def _built(self, scheduler: Any, frame: FrameType) -> None:
-        if id(scheduler) not in self._schedules or self._schedules[id(scheduler)].ref() is not scheduler:
-            schedule = self._schedules[id(scheduler)] = _Schedule(scheduler)
-            schedule.built = site_of(frame)
+        known = self._schedules.get(id(scheduler))
+        if known is not None and known.ref() is scheduler:
+            return
+        if known is not None and known.ref() is None and not known.steps:
+            self._lost.append(known)
+        schedule = self._schedules[id(scheduler)] = _Schedule(scheduler)
+        schedule.built = site_of(frame)
 
     def _scheduled(self, scheduler: Any, frame: FrameType) -> None:
         if self._recorder is None:
@@ -115,10 +125,18 @@ class LearningRates:
             schedule = self._schedules[id(scheduler)] = _Schedule(scheduler)
         schedule.steps += 1
         if schedule.steps == 1:
+            self._mark_parts(scheduler)
             name = self._name_of(scheduler, frame)
             schedule.subject = (name,)
             self._tell(schedule, scheduler, name, site_of(frame))
         self._recorder.append("schedule_steps", (schedule.steps,), schedule.subject)
+
+    def _mark_parts(self, scheduler: Any) -> None:
+        """Note the schedulers inside another one, which steps them."""
+        for part in getattr(scheduler, "_schedulers", ()):
+            known = self._schedules.get(id(part))
+            if known is not None and known.ref() is part:
+                known.part = True
 
     def _tell(self, schedule: _Schedule, scheduler: Any, name: str, site: Site | None) -> None:
         self._told += 1
@@ -126,24 +144,21 @@ class LearningRates:
             return
         optimizer = getattr(scheduler, "optimizer", None)
         stepped = schedule.steps > 0
+        facts = schedule.facts if scheduler is None else _facts(scheduler)
         self._recorder.add(
             ScheduleRecord(
                 name=name,
-                class_name=type(scheduler).__name__,
                 optimizer=next(
-                    (entry.name for entry in self._cast.optimizers if entry.ref() is optimizer),
+                    (entry.name for entry in self._cast.optimizers if entry.ref is schedule.optimizer),
                     type(optimizer).__name__,
                 ),
-                settings=_settings(scheduler),
-                base_lr=tuple(float(rate) for rate in getattr(scheduler, "base_lrs", ())),
-                parts=tuple(type(part).__name__ for part in getattr(scheduler, "_schedulers", ())),
                 step=self._recorder.step if stepped else None,
                 stepped=stepped,
                 before_optimizer=stepped and _is_early(optimizer),
-                metric=isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
                 scaled=self._scaled,
                 built=place_of(schedule.built),
                 place=place_of(site),
+                **facts,
             )
         )
 
@@ -164,6 +179,11 @@ class LearningRates:
             if schedule.steps == 0 and key not in parts and steps is not None and steps.ref() is scheduler.optimizer:
                 name = named[key][0] if key in named else type(scheduler).__name__
                 self._tell(schedule, scheduler, name, None)
+        used = {id(rates.ref) for rates in self._rates.values()}
+        for schedule in [*self._lost, *self._schedules.values()]:
+            gone = schedule.ref() is None and not schedule.steps and not schedule.part
+            if gone and id(schedule.optimizer) in used:
+                self._tell(schedule, None, schedule.facts["class_name"], None)
 
     def _name_of(self, scheduler: Any, frame: FrameType) -> str:
         """Return a name for a scheduler that steps, unlike those of the others alive."""
@@ -176,12 +196,24 @@ class LearningRates:
         return name
 
 
+def _facts(scheduler: Any) -> dict[str, Any]:
+    """Return what a record tells of a scheduler by itself."""
+    return {
+        "class_name": type(scheduler).__name__,
+        "settings": _settings(scheduler),
+        "base_lr": tuple(float(rate) for rate in getattr(scheduler, "base_lrs", ())),
+        "parts": tuple(type(part).__name__ for part in getattr(scheduler, "_schedulers", ())),
+        "metric": isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
+    }
+
+
 def _numbers(rates: list[Any], before: list[float], *, due: bool) -> list[float]:
     """Return rates as numbers; one that lies on a device is read when due, since that waits for the device."""
     found = []
     for i, rate in enumerate(rates):
         away = isinstance(rate, torch.Tensor) and rate.device.type != "cpu"
-        found.append(before[i] if away and not due and i < len(before) else float(rate))
+        known = before[i] if away and not due and i < len(before) else rate
+        found.append(0.0 if known is None else float(known))  # some optimizers choose their own
     return found
 
 

@@ -1,21 +1,19 @@
 """This file reads how a data loader is set up, and what may go wrong in its workers."""
 
 import dis
-import random
 import weakref
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 
 from torchmagic.probes.sites import Site, place_of
+from torchmagic.probes.worker_randomness import GENERATORS, generators_read, plain_function
 from torchmagic.records.model import LoaderRecord
 
 RANDOM = (RandomSampler, SubsetRandomSampler, WeightedRandomSampler)
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
 # Attributes of a dataset that are looked at for generators, and how far down: a subset's dataset's transform.
 MOST_ATTRIBUTES, DEEPEST = 64, 3
 # How a function for workers learns in which one it runs, beside its argument.
@@ -71,6 +69,7 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
         worker_init=_name_of(init),
         worker_init_constant=init is not None and _is_constant(init),
         random_attributes=tuple(_generators(dataset, "", 0)),
+        random_read=generators_read(dataset, setting("collate_fn")) if iterator._num_workers else (),
         place=place_of(site),
     )
 
@@ -97,14 +96,23 @@ def _name_of(function: Any) -> str:
 
 def _is_constant(function: Any) -> bool:
     """Whether a function for workers seeds, and reads neither its argument nor a seed that torch gave the worker."""
-    if not isinstance(function, FunctionType) or function.__code__.co_argcount != 1:
+    plain = plain_function(function)
+    if plain is None:
         return False
-    code = function.__code__
-    argument = code.co_varnames[0]
-    if "seed" not in " ".join(code.co_names) or WORKER_SEEDS.intersection(code.co_names):
+    (function, argument), code = plain, plain[0].__code__
+    if not _seeds(function) or WORKER_SEEDS.intersection(code.co_names):
         return False
     read = (each.argval for each in dis.get_instructions(code) if each.opname.startswith(("LOAD_FAST", "LOAD_DEREF")))
     return not any(argument in (value if isinstance(value, tuple) else (value,)) for value in read)
+
+
+def _seeds(function: FunctionType, depth: int = 0) -> bool:
+    """Whether a function seeds, by itself or through a function of the user's that it calls."""
+    names = function.__code__.co_names
+    if any("seed" in name for name in names):
+        return True
+    called = (function.__globals__.get(name) for name in names)
+    return depth < DEEPEST and any(isinstance(each, FunctionType) and _seeds(each, depth + 1) for each in called)
 
 
 def _generators(value: Any, path: str, depth: int) -> list[str]:

@@ -34,3 +34,17 @@ def wrap_next_index(taps: Switchboard, original: Any) -> Any:
         return index
 
     return named_like(_next_index, original)
+
+
+def wrap_loader_init(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``DataLoader.__init__``: the line that makes a loader."""
+
+    def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that name's place
+        try:
+            original(loader, *args, **kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        taps.emit("loader_built", loader, frame_at(1))
+
+    return named_like(__init__, original)

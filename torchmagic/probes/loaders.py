@@ -7,10 +7,12 @@ from types import FrameType
 from typing import Any
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.earlier_cells import line_making
 from torchmagic.probes.loader_settings import Datasets, record_of
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import Site, site_of
+from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.records.feeding import LoaderUseRecord
 from torchmagic.records.model import LoaderRecord
 from torchmagic.session.recorder import Recorder
 
@@ -28,6 +30,7 @@ class Loader:
         position: Batches of this pass so far.
         count: Batches of all passes so far.
         indices: What the sampler drew for the newest batch; None where that is not known.
+        trained: Batches on which a backward followed.
     """
 
     def __init__(self, record: LoaderRecord, site: Site | None) -> None:
@@ -38,6 +41,34 @@ class Loader:
         self.position = 0
         self.count = 0
         self.indices: Any = None
+        self.trained = 0
+        self._sites: dict[Site, int] = {}
+        self._single = self._empty = 0
+
+    def begin(self, site: Site | None) -> None:
+        """Begin a pass at a line."""
+        self._single += self.position == 1
+        self.epoch += 1
+        self.position = 0
+        if site is not None:
+            self._sites[site] = self._sites.get(site, 0) + 1
+
+    def end_empty(self) -> None:
+        """Take in that a pass had no batch at all."""
+        self._empty += 1
+
+    def use(self) -> LoaderUseRecord:
+        """Return how it was used in the whole run."""
+        usual = max(self._sites, key=lambda site: self._sites[site], default=None)
+        return LoaderUseRecord(
+            loader=self.name,
+            num_passes=self.epoch + 1,
+            num_batches=self.count,
+            num_single=self._single + (self.position == 1),
+            num_empty=self._empty,
+            num_trained=self.trained,
+            place=place_of(usual),
+        )
 
     def index_of(self, row: int | None, num_rows: int) -> int | None:
         """Return the dataset's index of a row of the newest batch; None where the loader does not tell."""
@@ -62,6 +93,7 @@ class _Pass:
 class Loaders:
     """Records ``LoaderRecord`` once a loader; each batch its ``batch_wait``; each pass its ``epoch_batches``.
 
+    At the end it records a ``LoaderUseRecord`` of each loader.
     ``epoch_start_seconds`` is how long a pass took to begin, such as for starting workers. All are per loader, and
     times are seconds.
 
@@ -78,6 +110,7 @@ class Loaders:
         self._datasets = Datasets()
         self._known: dict[int, tuple[Callable[[], Any], Loader]] = {}
         self._passes: dict[int, _Pass] = {}
+        self._made: weakref.WeakKeyDictionary[Any, Site | None] = weakref.WeakKeyDictionary()
         self.all: list[Loader] = []
         self.current: Loader | None = None
         self.served = 0
@@ -88,22 +121,36 @@ class Loaders:
         taps.on("epoch", self._begin)
         taps.on("indices", self._draw)
         taps.on("batch", self._batch)
+        taps.on("loader_built", self._build)
+        taps.on("exhausted", self._exhaust)
 
     def detach(self) -> None:
         """Hand over the passes that were under way, and let go of everything."""
         for loader in self.all:
             self._end_pass(loader)
+            if self._recorder is not None:
+                self._recorder.add(loader.use())
         self._recorder = None
         self._known.clear()
         self._passes.clear()
+        self._made.clear()
+
+    def _build(self, loader: Any, frame: FrameType) -> None:
+        self._made[loader] = site_of(frame)
+
+    def _exhaust(self, iterator: Any) -> None:
+        loader = self._pass(iterator).loader
+        if loader is not None and not loader.position:
+            loader.end_empty()
 
     def _begin(self, loader: Any, iterator: Any, nanoseconds: int, frame: FrameType) -> None:
         if getattr(iterator, "_index_sampler", None) is None or self._recorder is None:
             return  # a loader of another kind that borrows torch's class
         current = self._pass(iterator)
-        current.loader = self._meet(loader, iterator, site_of(frame))
+        site = site_of(frame)
+        current.loader = self._meet(loader, iterator, site)
         self._end_pass(current.loader)
-        self._begin_pass(current.loader)
+        current.loader.begin(site)
         self._recorder.append("epoch_start_seconds", (nanoseconds / 1e9,), current.loader.subject)
 
     def _draw(self, iterator: Any, index: Any) -> None:
@@ -118,7 +165,7 @@ class Loaders:
         loader = current.loader
         if loader is None:  # it began before the run did, or in a way of its own
             loader = current.loader = self._meet(None, iterator, None)
-            self._begin_pass(loader)
+            loader.begin(None)
         loader.position += 1
         loader.count += 1
         loader.indices = current.drawn.pop(getattr(iterator, "_rcvd_idx", 1) - 1, None)
@@ -134,10 +181,6 @@ class Loaders:
             known = self._passes[id(iterator)] = _Pass(iterator)
         return known
 
-    def _begin_pass(self, loader: Loader) -> None:
-        loader.epoch += 1
-        loader.position = 0
-
     def _end_pass(self, loader: Loader) -> None:
         if loader.epoch >= 0 and self._recorder is not None:
             self._recorder.append("epoch_batches", (loader.position,), loader.subject)
@@ -150,7 +193,8 @@ class Loaders:
         if len(self._known) >= MOST_PASSES:
             self._known = {key: each for key, each in self._known.items() if each[0]() is not None}
         record = record_of(loader, iterator, self._cast.names.of_loader(sampler), site, self._datasets)
-        found = self._like(record, site) or self._new(record, site)
+        made = self._made.get(loader) if loader is not None else None
+        found = self._like(record, site) or self._new(replace(record, made=place_of(made), made_before=not made), site)
         self._known[id(sampler)] = _reference(sampler), found
         return found
 
@@ -167,6 +211,8 @@ class Loaders:
         name, number = record.name, 2
         while name in taken:
             name, number = f"{record.name}#{number}", number + 1
+        if record.made_before:
+            record = replace(record, made=line_making(record.name, "DataLoader"))
         found = Loader(replace(record, name=name), site)
         self.all.append(found)
         if self._recorder is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast, Model
-from torchmagic.probes.sites import Site, here, place_of, site_of
+from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.precision import (
     Deed,
@@ -53,8 +53,7 @@ class LossScaling:
         taps.on("scaler_step_end", self._end_step)
         taps.on("scaler_updated", self._see_update)
         taps.on("step_begin", self._see_step)
-        taps.on("clip", self._see_clip)
-        taps.on("clip_value", self._see_clip)
+        taps.on("clipped", self._see_clip)
 
     def flush(self, step: int) -> None:
         """Hand over scales that lie on a device."""
@@ -78,6 +77,8 @@ class LossScaling:
             return
         self._counts["num_scaled"] += 1
         self._scaled = True
+        if math.isnan(self._scale):
+            self._scale = _ratio(loss, scaled)
         model = self._cast.current
         self._scaled_model = weakref.ref(model) if model is not None else None
 
@@ -132,19 +133,19 @@ class LossScaling:
             self._counts["num_past"] += 1
             self._tell_scaled(Deed.STEP, self._counts["num_past"], frame)
 
-    def _see_clip(self, *clipped: Any) -> None:
+    def _see_clip(self, parameters: Any, limit: Any, frame: FrameType) -> None:
         if self._scaled and not self._inside:
             self._counts["num_clipped_while_scaled"] += 1
-            self._tell_scaled(Deed.CLIP, self._counts["num_clipped_while_scaled"], None)
+            self._tell_scaled(Deed.CLIP, self._counts["num_clipped_while_scaled"], frame)
 
     def _scales_of(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether an optimizer owns parameters of the model whose loss was scaled."""
         model = self._scaled_model() if self._scaled_model is not None else None
         return model is None or any(name in model.parameters for name in self._cast.optimizer(optimizer).names)
 
-    def _tell_scaled(self, deed: Deed, number: int, frame: FrameType | None) -> None:
+    def _tell_scaled(self, deed: Deed, number: int, frame: FrameType) -> None:
         if self._recorder is not None and number <= MOST_RECORDS:
-            place = place_of(site_of(frame) if frame is not None else here())
+            place = place_of(site_of(frame))
             self._recorder.add(
                 ScaledGradientsRecord(step=self._recorder.step, deed=deed, scale=self._scale, place=place)
             )
@@ -176,3 +177,12 @@ class LossScaling:
                     growth_interval=scaler.get_growth_interval() if enabled else 0,
                 )
             )
+
+
+def _ratio(loss: Any, scaled: Any) -> float:
+    """Return by how much a loss was scaled, NaN where that cannot be read at once."""
+    for tensor in (loss, scaled):
+        if not isinstance(tensor, torch.Tensor) or tensor.numel() != 1 or tensor.device.type != "cpu":
+            return math.nan
+    before, after = float(loss.detach()), float(scaled.detach())
+    return after / before if before else math.nan

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
+from torch.nn.modules.instancenorm import _InstanceNorm
 
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.sites import Site, place_of, site_of
@@ -90,7 +91,7 @@ class Modes:
         if known is None or known[0] != len(model.paths):
             parts: dict[str, nn.Module] = dict(module.named_modules())
             found: list[tuple[str, nn.Module, nn.Module]] = [
-                (model.paths.get(id(part), path), part, parts.get(path.rpartition(".")[0], module))
+                (model.paths.get(id(part), path), part, _trainable_parent(parts, path, module))
                 for path, part in parts.items()
                 if depends_on_mode(part)
             ]
@@ -126,7 +127,34 @@ def depends_on_mode(module: nn.Module) -> bool:
     """Whether a module behaves differently in training and evaluation."""
     if isinstance(module, _DropoutNd):
         return module.p > 0
-    return isinstance(module, _BatchNorm) and module.track_running_stats
+    if isinstance(module, nn.MultiheadAttention):
+        return bool(module.dropout > 0)
+    if isinstance(module, nn.RNNBase):
+        return bool(module.dropout > 0 and module.num_layers > 1)
+    return moves_statistics(module)
+
+
+def moves_statistics(module: nn.Module) -> bool:
+    """Whether each forward in training mode moves the running statistics of a module."""
+    return isinstance(module, (_BatchNorm, _InstanceNorm)) and module.track_running_stats
+
+
+def awake_parts(module: nn.Module, model: Model, most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths of the modules that are in training mode and care, and of those that move their statistics."""
+    parts = [part for part in module.modules() if part.training and depends_on_mode(part)]
+    norms = [part for part in parts if moves_statistics(part)]
+    paths = [[model.paths.get(id(part), type(part).__name__) for part in each[:most]] for each in (parts, norms)]
+    return tuple(paths[0]), tuple(paths[1])
+
+
+def _trainable_parent(parts: dict[str, nn.Module], path: str, root: nn.Module) -> nn.Module:
+    """Return the nearest module around a module that has parameters."""
+    while path:
+        path = path.rpartition(".")[0]
+        parent = parts.get(path, root)
+        if next(parent.parameters(), None) is not None:
+            return parent
+    return root
 
 
 def _trains(part: nn.Module, parent: nn.Module, updated: set[int]) -> bool:

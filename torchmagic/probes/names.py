@@ -25,6 +25,11 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace
 
+    @property
+    def namespace(self) -> Mapping[str, Any]:
+        """The user's names at top level."""
+        return self._namespace
+
     def of_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> str:
         """Return the name of an optimizer that steps; its class where it has none."""
         for name, value in self._candidates():

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from torchmagic.probes.scripted import stand_in, step_down
+
 Wrap = Callable[[Any], Any]
 
 
@@ -21,8 +23,12 @@ class _Slot:
         if self.installed is not None and vars(self.owner).get(self.name) is not self.installed:
             return  # theirs stays; ours, which they may still call, passes through once its run has ended
         value = self.original
+        if self.installed is not None:
+            step_down(self.installed)
         for _, wrap in self.wraps:
             value = wrap(value)
+        if self.wraps:
+            stand_in(value, self.original)
         if self.wraps or self.own:
             setattr(self.owner, self.name, value)
         else:

@@ -1,9 +1,11 @@
 """This file measures reach: which parameters the graph above a loss ends at, and which it leaves out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from types import CodeType, FrameType
 from typing import Any
+
+import torch
 
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.graph_walk import RECOMPUTING, custom, leaves, roots, walk
@@ -20,6 +22,9 @@ MOST_NAMES = 64
 # Lines with a backward that are told apart.
 MOST_SITES = 64
 
+# Takes what backward was called on, the nodes above it, and the leaves these end at.
+Looker = Callable[[Sequence[torch.Tensor], Sequence[Any], Sequence[torch.Tensor], FrameType], None]
+
 
 class Reach:
     """Records ``ReachRecord`` at the first backward of each line, and at powers of two where it has changed.
@@ -35,6 +40,7 @@ class Reach:
         self._known: dict[Any, ReachRecord | None] = {}
         self._codes: dict[Any, CodeType] = {}  # held, so that no other gets their identities
         self._pending: set[Any] | None = None
+        self.lookers: list[Looker] = []  # other probes that want to see each graph that is walked
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models that run, and for backward passes."""
@@ -90,6 +96,8 @@ class Reach:
         if not graph.complete or self._recorder is None:
             return None
         found = [*leaves(graph.nodes), *(each for each in roots(tensors) if each.is_leaf and each.requires_grad)]
+        for look in self.lookers:
+            look(roots(tensors), graph.nodes, found, frame)
         ends = {id(leaf) for leaf in found}
         opaque = custom(graph.nodes)
         parts = [(model, *_parts(model, ends)) for model in self._models()]

@@ -86,7 +86,7 @@ class Replay:
             wanted: Tensors whose gradients are asked for; None for the forward alone.
         """
         trace = Trace(_watched.__code__, self._enter)
-        with _undisturbed(self._modules), self._taps.modules(trace.module), self._taps.traced_graph():
+        with undisturbed(self._modules), self._taps.modules(trace.module), self._taps.traced_graph():
             with self._taps.operators(trace.operator):
                 loss, gradients = _watched(deed, wanted)
             losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
@@ -128,7 +128,7 @@ def _watched(deed: Deed, wanted: Sequence[torch.Tensor] | None) -> tuple[Any, Se
 
 
 @contextlib.contextmanager
-def _undisturbed(modules: Iterable[nn.Module]) -> Iterator[None]:
+def undisturbed(modules: Iterable[nn.Module]) -> Iterator[None]:
     """Put back random number generators, buffers and attributes of modules, and keep prints from the cell."""
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
     torch_state = torch.get_rng_state()

@@ -1,17 +1,22 @@
 """This file watches autograd graphs that outlive their step: how many there are, and which variable holds them."""
 
+import linecache
 import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
 
+from torchmagic.analyses.stored_lines import line_that_stores
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import saved, walk
+from torchmagic.probes.losses import loss_name
+from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.variables import variables
 from torchmagic.records.memory import RetainedGraphRecord
+from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 
 # The first forwards are all marked, then each so many; a prime, so that it falls out of step with what takes turns.
@@ -59,6 +64,8 @@ class Retained:
         self._calls = self._due = self._step = 0
         self._stands_for = 1
         self._told = 0
+        self._site: Site | None = None
+        self._next_site = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for outputs of models, and for backward passes."""
@@ -90,6 +97,9 @@ class Retained:
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Mark the loss of a loop that calls no model."""
+        if self._step >= self._next_site:
+            self._next_site = 2 * self._step + 1
+            self._site = site_of(frame)
         if self._cast.current is not None or not isinstance(tensors, torch.Tensor):
             return
         self._calls += 1
@@ -132,8 +142,17 @@ class Retained:
                     oldest=min(made.step for made in old),
                     holders=holders,
                     num_bytes=num_bytes,
+                    place=self._place(holders),
                 )
             )
+
+    def _place(self, holders: tuple[str, ...]) -> Place | None:
+        """Return the line beside the backward whose text keeps a graph."""
+        if self._site is None:
+            return None
+        source = "".join(linecache.getlines(self._site.code.co_filename))
+        line = line_that_stores(source, {loss_name(self._site)}, holders, self._site.line)
+        return place_of(Site(self._site.code, line)) if line else place_of(self._site)
 
     def _search(self, numbers: set[int]) -> tuple[tuple[str, ...], int | None]:
         """Return the variables above whose tensors one of these nodes stands, and what their graphs keep."""

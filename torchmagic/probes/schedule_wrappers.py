@@ -54,6 +54,17 @@ def wrap_schedule(taps: Scheduling, original: Any) -> Any:
     return named_like(step, original)
 
 
+def wrap_plateau(taps: Scheduling, original: Any) -> Any:
+    """Wrap the constructor of ``ReduceLROnPlateau``, the only one that makes no first step."""
+
+    def __init__(scheduler: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that name's place
+        original(scheduler, *args, **kwargs)
+        if not taps.quiet:
+            taps.emit("schedule_built", scheduler, frame_at(1))
+
+    return named_like(__init__, original)
+
+
 def _caller(frame: FrameType) -> FrameType:
     """Return the frame that called ``step``, behind the relays of other runs that are open."""
     while frame.f_code.co_name == RELAY:

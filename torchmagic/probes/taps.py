@@ -19,6 +19,7 @@ from torchmagic.probes.sites import MEMO, is_users
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
 is_grad_enabled, set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
+tracing_state = torch._C._get_tracing_state
 
 
 class Taps:
@@ -40,6 +41,7 @@ class Taps:
     ) -> None:
         self.leaves = self.follows = False
         self._sees_modules = False
+        self.called: set[int] | None = None
         self.clock = PhaseClock()
         self.spent = 0  # nanoseconds in listeners
         self.stack: list[nn.Module] = []
@@ -57,6 +59,7 @@ class Taps:
         self._modes = ExitStack()
         self._warnings: list[str] = []
         self.depth = 0
+        self.weighted = False  # whether the newest backward was given gradients to begin with
         self.quiet = True
         self._step_began = self._phases_before = 0
 
@@ -69,7 +72,7 @@ class Taps:
     def sees_leaves(self, seen: bool) -> None:
         if seen is not self.leaves:
             self.leaves = seen
-            self.follows = seen or self._sees_modules
+            self._follow()
             self.see("relu", seen=seen)
 
     @property
@@ -80,7 +83,15 @@ class Taps:
     @sees_modules.setter
     def sees_modules(self, seen: bool) -> None:
         self._sees_modules = seen
-        self.follows = seen or self.leaves
+        self._follow()
+
+    def collect_calls(self, called: set[int] | None) -> None:
+        """Put the identity of every module that runs inside another into a set, until this is called with None."""
+        self.called = called
+        self._follow()
+
+    def _follow(self) -> None:
+        self.follows = self.leaves or self._sees_modules or self.called is not None
 
     def on(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener."""
@@ -139,7 +150,7 @@ class Taps:
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
         listeners = self.listeners.awake[event]
-        if not listeners or self.quiet:
+        if not listeners or self.quiet or tracing_state() is not None:  # what we computed would be in the trace
             return
         began = now()
         self.quiet = MEMO.open = True

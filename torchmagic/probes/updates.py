@@ -81,7 +81,8 @@ def _weights(optimizer: torch.optim.Optimizer) -> dict[int, tuple[torch.Tensor, 
     """Return, by its place among the optimizer's, each parameter that can be compared, and whether it should move."""
     found, place = {}, 0
     for group in optimizer.param_groups:
-        moves = float(group.get("lr", 1.0)) != 0.0
+        rate = group.get("lr")
+        moves = rate is None or float(rate) != 0.0
         for weight in group["params"]:
             if is_measurable(weight) and weight.layout is torch.strided and weight.numel():
                 found[place] = weight, moves

@@ -1,5 +1,6 @@
 """This file watches evaluation: which forwards learn nothing, in which mode, and with which losses."""
 
+import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -10,7 +11,7 @@ from torch import nn
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
 from torchmagic.probes.loaders import Loaders
-from torchmagic.probes.modes import depends_on_mode
+from torchmagic.probes.modes import awake_parts
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.evaluation import EvaluationRecord
@@ -54,6 +55,7 @@ class Validation:
         self._trained_on: dict[int, int] = {}
         self._subjects: dict[tuple[str, str], list[Site | None]] = {}
         self._told: dict[Key, int] = {}
+        self._given: dict[Key, weakref.ref[torch.Tensor] | None] = {}
         self.on_pass: list[OnPass] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -116,11 +118,11 @@ class Validation:
         if key.grad_enabled and not key.training and any(getattr(each, "requires_grad", False) for each in args):
             return None  # what is wanted is the gradient of the input: an attack, a picture of a feature
         loader = self._loaders.current if key.loader else None
-        awake: tuple[str, ...] = ()
+        awake: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         if not (key.training and key.grad_enabled):
-            parts = (part for part in module.modules() if part.training and depends_on_mode(part))
-            awake = tuple(model.paths.get(id(part), type(part).__name__) for part in parts)[:MOST_NAMES]
-        found = self._open[key] = EvaluationPass(key, loader, frame, awake)
+            awake = awake_parts(module, model, MOST_NAMES)
+        found = self._open[key] = EvaluationPass(key, loader, frame, *awake)
+        found.begin_with(args)
         return found
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
@@ -160,6 +162,7 @@ class Validation:
 
     def _count(self, trained: EvaluationPass) -> None:
         if trained.loader is not None:
+            trained.loader.trained += 1
             number = trained.loader.record.dataset_number
             self._trained_on[number] = self._trained_on.get(number, 0) + 1
 
@@ -171,8 +174,10 @@ class Validation:
             return not each.key.training and each.forwards >= ENOUGH
         if not each.key.training:
             return trained.key.training
-        elsewhere = bool(each.key.loader and trained.key.loader) and each.key.loader != trained.key.loader
-        return elsewhere and each.forwards >= ENOUGH
+        if not trained.key.loader or each.key.loader == trained.key.loader:
+            return False
+        # Since a backward no batch was fetched; then came one, and the forward that is trained.
+        return not each.key.loader or each.forwards >= ENOUGH
 
     def _evaluates_at_last(self, each: EvaluationPass) -> bool:
         """Whether forwards after the last backward are an evaluation, and not the step at which a loop was left."""
@@ -196,8 +201,13 @@ class Validation:
 
     def _tell(self, done: EvaluationPass, model: Model | None, subjects: tuple[str, ...]) -> None:
         told = self._told[done.key] = self._told.get(done.key, 0) + 1
+        again = done.is_given_again(self._given.get(done.key))
+        self._given[done.key] = done.given
         if self._recorder is None or told > MOST_RECORDS:
             return
+        root = model.ref() if model is not None else None
+        if done.looks_like_training and root is not None and model is not None:
+            done.awake, done.norms = awake_parts(root, model, MOST_NAMES)
         parameters = model.parameters if model is not None else {}
         graph = any((value := ref()) is not None and value.requires_grad for ref in parameters.values())
         self._recorder.add(
@@ -215,6 +225,8 @@ class Validation:
                 also_trained=any(parameters.keys() & set(each.names) for each in self._cast.optimizers),
                 trained_on=self._trains_on(done),
                 place=place_of(done.site),
+                norms=done.norms,
+                same_input=again,
             )
         )
 

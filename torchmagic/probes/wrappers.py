@@ -23,10 +23,12 @@ class Switchboard(Protocol):
 
     quiet: bool
     depth: int
+    weighted: bool
     stack: list[Any]
     spent: int
     leaves: bool
     follows: bool
+    called: set[int] | None
     clock: "PhaseClock"
     heard: Mapping[str, Sequence[Any]]
 
@@ -82,6 +84,8 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
 def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
     """Call a module inside a model: with a note of where we are only while somebody asks for it."""
     taps.stack.append(module)
+    if taps.called is not None:
+        taps.called.add(id(module))
     try:
         output = original(module, *args, **kwargs)
     finally:
@@ -98,6 +102,7 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(tensors, *args, **kwargs)
+        taps.weighted = (args[0] if args else kwargs.get("grad_tensors")) is not None
         taps.emit("backward_begin", tensors, frame_at(1))
         depth, leaves, stack = taps.depth, taps.leaves, taps.stack
         taps.depth, taps.leaves, taps.stack = 1, False, []
@@ -124,7 +129,11 @@ def wrap_next(taps: Switchboard, original: Any) -> Any:
 
     def __next__(loader: Any) -> Any:  # noqa: N807 - it takes that name's place
         began = now()
-        batch = original(loader)
+        try:
+            batch = original(loader)
+        except StopIteration:
+            taps.emit("exhausted", loader)
+            raise
         took = now() - began
         taps.clock.data += took
         taps.emit("batch", loader, batch, took)
@@ -164,12 +173,12 @@ def wrap_train(taps: Switchboard, original: Any) -> Any:
 
 
 def wrap_sub(taps: Switchboard, original: Any) -> Any:
-    """Wrap the subtraction of tensors."""
+    """Wrap the subtraction of tensors, as an operator, a function or a method."""
 
-    def __sub__(left: Any, right: Any) -> Any:  # noqa: N807 - it takes that name's place
-        output = original(left, right)
-        if output is not NotImplemented:
-            taps.emit("subtraction", left, right, output, frame_at(1))
+    def __sub__(*operands: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+        output = original(*operands, **kwargs)
+        if output is not NotImplemented and len(operands) > 1:
+            taps.emit("subtraction", operands[0], operands[1], output, frame_at(1))
         return output
 
     return __sub__

@@ -23,6 +23,8 @@ class EvaluationRecord:
         also_trained: Whether an optimizer that has stepped in this run owns parameters of the model.
         trained_on: Whether the loader's dataset object is one whose batches were trained on.
         place: Line that called the model first.
+        norms: Paths of those modules among the awake that moved their running statistics.
+        same_input: Whether it began with the very tensor, or a part of it, that the pass of its kind before began with.
     """
 
     model: str
@@ -38,6 +40,8 @@ class EvaluationRecord:
     also_trained: bool
     trained_on: bool
     place: Place | None
+    norms: tuple[str, ...] = ()
+    same_input: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +65,26 @@ class StoppingRecord:
     since_best: int
     steps_since_best: int
     holds_best: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwakeDropoutRecord:
+    """Dropout was called as a function, and active, inside a module in evaluation mode.
+
+    Args:
+        module: Path of the innermost module that it stands in.
+        step: Optimizer steps made before the first call.
+        function: Name of the function.
+        p: Probability of the first call.
+        times: Calls.
+        also_trained: Whether an optimizer that has stepped owns parameters of the model.
+        place: Line of the call.
+    """
+
+    module: str
+    step: int
+    function: str
+    p: float
+    times: int
+    also_trained: bool
+    place: Place | None

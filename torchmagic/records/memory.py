@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from torchmagic.records.place import Place
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetainedGraphRecord:
@@ -15,6 +17,7 @@ class RetainedGraphRecord:
             local variable of a function does.
         num_bytes: Bytes, at least, that these variables' graphs still keep for a backward beside the models' own; None
             where no variable was found.
+        place: Line that keeps the graph of each iteration, by its text; else that of the backward.
     """
 
     step: int
@@ -22,6 +25,7 @@ class RetainedGraphRecord:
     oldest: int
     holders: tuple[str, ...]
     num_bytes: int | None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

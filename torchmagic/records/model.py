@@ -73,7 +73,10 @@ class LoaderRecord:
         worker_init_constant: Whether ``worker_init_fn`` does the same in every worker: it reads neither the worker's
             number nor its seed.
         random_attributes: Attributes of the dataset that hold a random generator, which every worker copies.
+        random_read: Those, and global variables, that hold one and are read by code that workers run.
         place: Line that iterates it.
+        made: Line that made it, in this run or an earlier cell; None where that is not known.
+        made_before: Whether it was made before this run, so that the line is one of another cell.
     """
 
     name: str
@@ -94,4 +97,7 @@ class LoaderRecord:
     worker_init: str = ""
     worker_init_constant: bool = False
     random_attributes: tuple[str, ...] = ()
+    random_read: tuple[str, ...] = ()
     place: Place | None = None
+    made: Place | None = None
+    made_before: bool = False

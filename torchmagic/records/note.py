@@ -32,10 +32,11 @@ class CrashRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentRecord:
-    """Where the run took place: versions, device and threads."""
+    """Where the run took place: versions, device, threads, and cores it may use (0 where that is not known)."""
 
     torch: str
     python: str
     platform: str
     device: str
     num_threads: int
+    num_cores: int = 0

@@ -1,33 +1,43 @@
 """This file is the judgement of a run: every rule asked, causes before consequences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.catalogue import RULES
-from torchmagic.rules.causes import FOLLOWS_FROM
+from torchmagic.rules.causes import FOLLOWS_FROM, LAST_RESORTS
 from torchmagic.rules.names import thresholds_of
+from torchmagic.rules.rule import Rule
 from torchmagic.rules.silencing import audible
 from torchmagic.session.run import Run
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-def judge(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple[Finding, ...]:
+def judge(
+    run: Run, on_failure: Callable[[str, Exception], None], *, rules: Sequence[Rule] = RULES
+) -> tuple[Finding, ...]:
     """Return all findings of a run: roots before what follows from them, then by severity and confidence.
 
     Args:
         run: The run.
         on_failure: Told the id of a rule that raised, and the exception; the other rules go on.
+        rules: Which rules are asked.
     """
     thresholds = run.settings.get("thresholds", {})
     found: list[Finding] = []
-    for each in RULES:
+    for each in rules:
         try:
             found.extend(each(run, **thresholds_of(each, thresholds)))
         except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
             on_failure(each.id, error)
-    return _in_order(audible(_with_causes(found), run.settings.get("ignore", ())))
+    return _in_order(audible(_with_causes(_specific(found)), run.settings.get("ignore", ())))
+
+
+def _specific(findings: list[Finding]) -> list[Finding]:
+    """Leave out the last resorts where something more specific was found."""
+    loud = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
+    return [finding for finding in findings if finding.rule not in LAST_RESORTS or loud <= LAST_RESORTS]
 
 
 def _with_causes(findings: list[Finding]) -> list[Finding]:

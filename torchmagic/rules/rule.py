@@ -56,5 +56,7 @@ class Located(TypedDict):
 
 
 def line_of(place: Place | None) -> Located:
-    """Return a place as the ``line`` and ``source`` of a finding."""
-    return Located(line=place.line, source=place.source) if place is not None else Located(line=None, source=None)
+    """Return a place as the ``line`` and ``source`` of a finding; line 0 stands for one whose number says nothing."""
+    if place is None:
+        return Located(line=None, source=None)
+    return Located(line=place.line or None, source=place.source)

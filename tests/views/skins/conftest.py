@@ -23,7 +23,7 @@ ROOT = Finding(
     line=14,
     source="    loss.backward()",
     step=8,
-    evidence={"grad_norm": 412_307.5, "threshold": 100, "kind": "L2"},
+    evidence={"grad norm": 412_307.5, "threshold": 100, "kind": "L2"},
     why="The learning rate of 0.5 overshoots, and each step overshoots further than the last.",
     fix="Clip between `backward()` and `step()`:\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)",
 )

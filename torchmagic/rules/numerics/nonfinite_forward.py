@@ -60,7 +60,7 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
 
 def _made(record: NonfiniteRecord) -> Finding:
     what = record.op or "an operator"
-    given = f" given {record.operands}" if record.operands else ""
+    given = f" given {record.operands.removeprefix('given ')}" if record.operands else ""
     cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
     since = f" The weights have grown since step {record.began}." if record.began is not None else ""
     return Finding(

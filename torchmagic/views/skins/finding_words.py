@@ -30,7 +30,7 @@ def place(finding: Finding) -> list[tuple[str, str]]:
 def evidence(finding: Finding) -> list[tuple[str, str]]:
     """Return the evidence as names and written values."""
     return [
-        (name.replace("_", " "), value if isinstance(value, str) else as_number(value))
+        (name, value if isinstance(value, str) else as_number(value))
         for name, value in finding.evidence.items()
     ]
 

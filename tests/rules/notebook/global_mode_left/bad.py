@@ -1,4 +1,4 @@
-"""An earlier cell made float64 the default for the whole process, and nobody made it undone."""
+"""An earlier cell made float64 the default for the whole process, and nobody undid it."""
 
 import torch
 from torch import nn

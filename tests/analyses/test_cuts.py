@@ -1,0 +1,115 @@
+"""This file tests where code is said to cut a result out of the graph."""
+
+import textwrap
+
+import pytest
+
+from torchmagic.analyses.cuts import ANYTHING, cuts_above, cuts_within
+from torchmagic.analyses.scopes import scopes
+
+LOOP = """
+for xb, yb in loader:
+    out = model(xb)
+    loss = {loss}
+    loss.backward()
+"""
+
+
+def cuts(source, *models):
+    every = scopes(textwrap.dedent(source))
+    found = [cut for scope in every for cut in cuts_above(scope, scope.losses, every, frozenset(models or ("model",)))]
+    return [(cut.line, cut.how) for cut in dict.fromkeys(found)]
+
+
+@pytest.mark.parametrize(
+    ("loss", "how"),
+    [
+        ("criterion(out, yb).item()", ".item()"),
+        ("criterion(out.detach(), yb)", ".detach()"),
+        ("criterion(out.data, yb)", ".data"),
+        ("torch.tensor(criterion(out, yb), requires_grad=True)", "torch.tensor()"),
+        ("criterion(out.argmax(1).float(), yb)", ".argmax()"),
+        ("criterion(torch.argmax(out, 1).float(), yb)", "torch.argmax()"),
+        ("((out > 0).float() - yb).pow(2).mean()", "comparison"),
+        ("torch.from_numpy(f(out))", "torch.from_numpy()"),
+    ],
+)
+def test_each_way_to_lose_the_graph_is_found_at_its_line(loss, how):
+    assert (4, how) in cuts(LOOP.format(loss=loss))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "criterion(out, yb)",
+        "criterion(out, yb.long())",
+        "criterion(out, torch.tensor(yb))",
+        "criterion(out, yb.argmax(1)) / len(xb.detach())",
+        "criterion(out, yb) if out is not None else None",
+    ],
+)
+def test_what_is_done_to_targets_and_inputs_is_no_cut(loss):
+    assert cuts(LOOP.format(loss=loss)) == []
+
+
+def test_what_is_taken_of_a_loss_for_printing_is_no_cut():
+    assert (
+        cuts(LOOP.format(loss="criterion(out, yb)") + "    total += loss.item()\n    seen.append(out.argmax(1))\n")
+        == []
+    )
+
+
+def test_the_cut_nearest_to_the_loss_comes_first():
+    source = """
+    for xb, yb in loader:
+        values = F.cross_entropy(model(xb), yb, reduction="none").detach().numpy()
+        loss = torch.tensor(np.mean(values), requires_grad=True)
+        loss.backward()
+    """
+    assert [line for line, _ in cuts(source)] == [4, 3, 3]
+
+
+def test_a_function_that_is_called_on_the_way_is_read_too():
+    source = """
+    def score(pred, target):
+        return criterion(pred.detach(), target.long())
+    class Trainer:
+        def step(self, batch):
+            loss = score(self.net(batch[0]), batch[1])
+            self.scaler.scale(loss).backward()
+    """
+    assert [line for line, _ in cuts(source, "net")] == [3]
+
+
+def test_gradients_that_are_switched_off_are_a_cut_of_their_own_kind():
+    with_block = "with torch.no_grad():\n    out = model(x)\nloss = criterion(out, y)\nloss.backward()\n"
+    assert cuts(with_block) == [(1, "no_grad")]
+    switched = "with torch.set_grad_enabled(False):\n    out = model(x)\nloss = f(out)\nloss.backward()\n"
+    assert cuts(switched) == [(1, "no_grad")]
+    assert cuts(switched.replace("False", "True")) == []
+    decorated = "@torch.no_grad()\ndef run(x):\n    return model(x)\nloss = f(run(x))\nloss.backward()\n"
+    assert cuts(decorated) == [(1, "no_grad")]
+
+
+def test_without_names_of_models_any_value_counts():
+    assert cuts("loss = f(a).item()\nloss.backward()\n", ANYTHING) == [(1, ".item()")]
+
+
+def test_a_forward_is_searched_from_what_it_returns():
+    source = """
+    class Net(nn.Module):
+        def forward(self, x):
+            z = self.encoder(x)
+            self.last = z.detach()
+            return self.head(z.data)
+    """
+    every = scopes(textwrap.dedent(source))
+    assert [(cut.line, cut.how, cut.function) for cut in cuts_within(frozenset({"Net"}), every)] == [
+        (6, ".data", "forward")
+    ]
+    assert cuts_within(frozenset({"Other"}), every) == []
+
+
+def test_code_that_cannot_be_read_has_no_scopes():
+    assert scopes("def (:") == []
+    assert len(scopes("%timeit x\nloss.backward()")) == 1

@@ -1,0 +1,26 @@
+# case: lr-zero-manual-decay-underflows
+# kind: buggy
+# expect: lr-zero
+# allow: params-unchanged, loss-not-decreasing, update-too-small, plateau, scheduler-step-frequency
+# style: hand-written decay of param_groups, executed per batch instead of per epoch
+# --- setup ---
+import torch
+from sklearn.datasets import load_breast_cancer
+from torch import nn
+
+torch.manual_seed(0)
+X, y = load_breast_cancer(return_X_y=True)
+X = torch.tensor((X - X.mean(0)) / X.std(0)).float()
+y = torch.tensor(y)
+clf = nn.Sequential(nn.Linear(30, 16), nn.ReLU(), nn.Linear(16, 2))
+# --- cell ---
+opt = torch.optim.SGD(clf.parameters(), lr=0.01)
+for epoch in range(8):
+    for rows in torch.randperm(len(X)).split(64):
+        opt.zero_grad()
+        loss = nn.functional.cross_entropy(clf(X[rows]), y[rows])
+        loss.backward()
+        opt.step()
+        for group in opt.param_groups:
+            group["lr"] *= 0.3
+    print(epoch, loss.item(), opt.param_groups[0]["lr"])

@@ -1,0 +1,24 @@
+# case: input-not-normalised-pixels-up-to-4080
+# kind: buggy
+# expect: input-not-normalised
+# allow: exploding-gradient, lr-too-high, dead-relu, update-too-large, loss-not-decreasing, uniform-prediction, plateau
+# style: pixel values multiplied by 255 although they already range to 16
+# --- setup ---
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+d = load_digits()
+dl = DataLoader(TensorDataset(torch.tensor(d.data * 255).float(), torch.tensor(d.target)), batch_size=64, shuffle=True)
+# --- cell ---
+net = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+for epoch in range(3):
+    for x, y in dl:
+        opt.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        opt.step()
+    print(epoch, loss.item())

@@ -1,0 +1,39 @@
+# case: nonfinite-forward-handmade-softmax-overflows-repaired
+# kind: healthy
+# forbid: *
+# style: softmax layer written with a bare exp, large logits
+# --- setup ---
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+
+torch.manual_seed(0)
+d = load_digits()
+x, t = torch.tensor(d.data / 16).float(), torch.tensor(d.target)
+
+
+class Softmax(nn.Module):
+    def forward(self, z):
+        e = torch.exp(z - z.max(1, keepdim=True).values)
+        return e / e.sum(1, keepdim=True)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(64, 10)
+        self.soft = Softmax()
+
+    def forward(self, x):
+        return self.soft(self.fc(x))
+# --- cell ---
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+for step in range(60):
+    rows = torch.randint(0, len(x), (64,))
+    p = net(x[rows])
+    loss = nn.functional.nll_loss(torch.log(p + 1e-8), t[rows])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(loss.item())

@@ -1,0 +1,39 @@
+# case: not-log-probabilities-scores-straight-into-nll-repaired
+# kind: healthy
+# forbid: *
+# style: lightning-like module with training_step, log_softmax forgotten
+# --- setup ---
+import torch
+from sklearn.datasets import load_wine
+from torch import nn
+
+torch.manual_seed(0)
+X, y = load_wine(return_X_y=True)
+X = torch.tensor((X - X.mean(0)) / X.std(0)).float()
+y = torch.tensor(y)
+
+
+class Module(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(13, 16), nn.Tanh(), nn.Linear(16, 3))
+
+    def forward(self, x):
+        return self.layers(x)
+
+    def training_step(self, batch):
+        x, y = batch
+        return nn.NLLLoss()(self(x).log_softmax(1), y)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.05)
+# --- cell ---
+module = Module()
+optimizer = module.configure_optimizers()
+for step in range(50):
+    rows = torch.randint(0, 178, (40,))
+    loss = module.training_step((X[rows], y[rows]))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print(loss.item())

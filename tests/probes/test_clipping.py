@@ -1,0 +1,69 @@
+"""This file tests whether clips that a step uses are told from those that come too late or too early."""
+
+import pytest
+
+from torchmagic.records.loop import ClipRecord
+
+SETUP = """
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+for step in range(8):
+    {}
+"""
+CLIP = "clip_grad_norm_(net.parameters(), 0.1)"
+
+
+def clips(run_cell, *lines):
+    run, _ = run_cell(SETUP.format("\n    ".join(lines)))
+    return [(record.used, record.unused, record.after_step) for record in run.of(ClipRecord)]
+
+
+@pytest.mark.parametrize(
+    "clip", [CLIP, "clip_grad_value_(net.parameters(), 0.1)", "nn.utils.clip_grad_norm_(net.parameters(), 0.1)"]
+)
+def test_a_clip_after_the_step_is_for_nothing(run_cell, clip):
+    found = clips(run_cell, "opt.zero_grad()", "F.mse_loss(net(x), y).backward()", "opt.step()", clip)
+    assert found == [(0, 7, 7)]
+
+
+def test_a_clip_before_the_backward_is_for_nothing(run_cell):
+    found = clips(run_cell, "opt.zero_grad()", CLIP, "F.mse_loss(net(x), y).backward()", "opt.step()")
+    assert found == [(0, 7, 0)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("opt.zero_grad()", "F.mse_loss(net(x), y).backward()", CLIP, "opt.step()"),
+        ("F.mse_loss(net(x), y).backward()", CLIP, "opt.step()", "opt.zero_grad()"),
+        ("opt.zero_grad()", "F.mse_loss(net(x), y).backward()", CLIP, "[p.grad.add_(0.1) for p in net.parameters()]",
+         "opt.step()"),
+        ("opt.zero_grad()", "F.mse_loss(net(x), y).backward()", "opt.step()", "clip_grad_norm_(net.parameters(), 1e9)"),
+    ],
+)  # fmt: skip
+def test_a_clip_that_a_step_uses_or_that_has_no_limit_is_no_news(run_cell, lines):
+    assert clips(run_cell, *lines) == []
+
+
+def test_a_function_imported_before_the_cell_is_seen(run_cell):
+    from torch.nn.utils import clip_grad_norm_  # noqa: PLC0415 - by a name of its own, as in an earlier cell
+
+    setup = SETUP.partition("\n")[2].partition("\n")[2]
+    source = setup.format(f"opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n    {CLIP}")
+    run, _ = run_cell(source, names={"clip_grad_norm_": clip_grad_norm_})
+    assert [record.unused for record in run.of(ClipRecord)] == [7]
+
+
+def test_a_scaler_that_unscales_after_the_clip_is_another_matter(run_cell):
+    found = clips(
+        run_cell,
+        "scaler = globals().setdefault('scaler', torch.amp.GradScaler('cpu', init_scale=4.0))",
+        "opt.zero_grad()",
+        "scaler.scale(F.mse_loss(net(x), y)).backward()",
+        CLIP,
+        "scaler.step(opt)",
+        "scaler.update()",
+    )
+    assert found == []

@@ -1,0 +1,123 @@
+"""This file tests which parameters are said never to have had a gradient."""
+
+from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+
+NET = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.side, self.head = nn.Linear(3, 4), nn.Linear(3, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        {forward}
+        return self.head(h)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+"""
+LOOP = """
+for step in range({steps}):
+    opt.zero_grad()
+    net(torch.randn(8, 3)).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+def cell(forward, *, steps=6):
+    return NET.format(forward=forward) + LOOP.format(steps=steps)
+
+
+def test_a_model_that_is_trained_whole_has_a_flow_and_no_part_without_gradient(run_cell):
+    run, _ = run_cell(cell("h = self.body(x) + self.side(x)"))
+    (flow,) = run.of(GradientFlowRecord)
+    assert (flow.optimizer, flow.num_trainable, flow.num_received, flow.num_frozen) == ("opt", 6, 6, 0)
+    assert run.of(UnreachedRecord) == []
+
+
+def test_a_part_that_never_runs_is_one_record_with_its_path(run_cell):
+    run, _ = run_cell(cell("h = self.body(x)"))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.whole, record.num_parameters, record.executed) == ("net.side", True, 2, 0)
+    assert record.cut is None
+    assert record.steps == 6
+
+
+def test_a_part_that_runs_in_vain_is_said_to_run(run_cell):
+    run, _ = run_cell(cell("self.side(x); h = self.body(x)"))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.executed, record.cut) == ("net.side", 5, None)
+
+
+def test_a_part_behind_a_cut_is_given_the_line_of_the_cut(run_cell):
+    run, _ = run_cell(cell("h = self.body(x) + self.side(x).detach()"))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.how) == ("net.side", ".detach()")
+    assert record.cut.source == "h = self.body(x) + self.side(x).detach()"
+
+
+def test_gradients_that_are_cleared_before_the_step_count_as_received(run_cell):
+    loop = LOOP.format(steps=6).replace("    opt.step()", "    opt.zero_grad()\n    opt.step()")
+    run, _ = run_cell(NET.format(forward="h = self.body(x) + self.side(x)") + loop)
+    assert run.of(GradientFlowRecord)[0].num_received == 6
+    assert run.of(UnreachedRecord) == []
+
+
+def test_a_part_that_gets_its_first_gradient_late_is_no_longer_told(run_cell):
+    forward = "seen.append(1)\n        h = self.body(x) + (self.side(x) if len(seen) > 40 else 0)"
+    run, _ = run_cell("seen = []\n" + cell(forward, steps=60))
+    assert run.of(UnreachedRecord) == []
+
+
+def test_values_that_change_by_hand_are_said_to_change(run_cell):
+    run, _ = run_cell(cell("h = self.body(x)") + "    net.side.weight.data.mul_(0.9)\n")
+    (record,) = run.of(UnreachedRecord)
+    assert record.changed
+
+
+def test_an_optimizers_state_of_an_earlier_cell_is_noticed(run_cell):
+    _, names = run_cell(cell("h = self.body(x) + self.side(x)").replace("SGD", "Adam"))
+    names = {key: names[key] for key in ("net", "opt")}
+    loop = LOOP.format(steps=6).replace("net(torch.randn(8, 3))", "net.head(net.body(torch.randn(8, 3)))")
+    run, _ = run_cell(loop, names=names)
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.stepped_before) == ("net.side", True)
+
+
+def test_frozen_parameters_are_named_with_their_groups(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.Linear(4, 1))\n"
+        "opt = torch.optim.SGD([{'params': net[1].parameters()}, {'params': net[0].parameters()}], lr=0.01)\n"
+        + LOOP.format(steps=3)
+    )
+    (flow,) = run.of(GradientFlowRecord)
+    assert (flow.frozen, flow.num_frozen, flow.groups) == (("net.0.weight", "net.0.bias"), 2, (1,))
+
+
+def test_a_model_of_the_same_shapes_that_trains_in_vain_is_the_twin(run_cell):
+    source = "opt = torch.optim.SGD(nn.Linear(3, {width}).parameters(), lr=0.01)\nnet = nn.Linear(3, 1)\n"
+    loop = LOOP.format(steps=5).replace("opt.zero_grad()", "net.zero_grad()")
+    run, _ = run_cell(source.format(width=1) + loop)
+    assert run.of(GradientFlowRecord)[0].twin == "net"
+    run, _ = run_cell(source.format(width=7) + loop)
+    assert run.of(GradientFlowRecord)[0].twin == ""
+
+
+def test_the_names_of_all_that_happened_in_a_function_are_kept(run_cell):
+    run, _ = run_cell(
+        """
+        def main():
+            net = nn.ModuleDict({'a': nn.Linear(3, 1), 'b': nn.Linear(3, 1)})
+            opt = torch.optim.SGD(net.parameters(), lr=0.01)
+            for step in range(6):
+                opt.zero_grad()
+                net['a'](torch.randn(8, 3)).pow(2).mean().backward()
+                opt.step()
+        main()
+        """
+    )
+    (flow,) = run.of(GradientFlowRecord)
+    assert (flow.num_trainable, flow.num_received) == (4, 2)
+    assert run.of(UnreachedRecord)[0].num_parameters == 2
+
+
+def test_it_is_left_out_with_gradients(run_cell):
+    run, _ = run_cell(cell("h = self.body(x)"), without="gradients")
+    assert run.of(GradientFlowRecord) == []

@@ -1,0 +1,62 @@
+"""This file tests how parameters that stand still are found, on cells that are run."""
+
+import pytest
+
+SETUP = """
+x, y = torch.randn(16, 4), torch.randn(16, 2)
+net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr={lr})
+for step in range({steps}):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+"""
+
+
+def shares(run, name):
+    return run.series("unchanged_share", parameter=name)[1]
+
+
+def test_parameters_that_move_are_looked_at_once_more_and_then_no_longer(run_cell):
+    run, _ = run_cell(SETUP.format(lr=0.1, steps=100))
+    assert shares(run, "net.0.weight") == [0.0]
+
+
+def test_parameters_that_stand_still_are_looked_at_to_the_end(run_cell):
+    run, _ = run_cell(SETUP.format(lr=1e-30, steps=100))
+    assert len(shares(run, "net.0.weight")) > 3
+    assert set(shares(run, "net.0.weight")) == {1.0}
+
+
+def test_a_short_run_is_compared_at_its_end(run_cell):
+    run, _ = run_cell(SETUP.format(lr=1e-30, steps=6))
+    assert shares(run, "net.0.weight") == [1.0]
+    run, _ = run_cell(SETUP.format(lr=1e-30, steps=4))
+    assert shares(run, "net.0.weight") == []
+
+
+def test_what_is_written_back_counts_as_unchanged(run_cell):
+    source = SETUP.format(lr=0.1, steps=20).replace(
+        "for step", "old = [p.detach().clone() for p in net.parameters()]\nfor step"
+    )
+    source += "    with torch.no_grad():\n        for p, o in zip(net.parameters(), old): p.copy_(o)\n"
+    run, _ = run_cell(source)
+    assert set(shares(run, "net.0.weight")) == {1.0}
+
+
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.complex64", "torch.float64"])
+def test_other_types_do_not_disturb(run_cell, dtype):
+    run, _ = run_cell(
+        f"p = nn.Parameter(torch.randn(8).to({dtype}))\nopt = torch.optim.SGD([p], lr=0.1)\n"
+        "for _ in range(12):\n    opt.zero_grad()\n    (p * p.conj()).sum().abs().backward()\n    opt.step()\n"
+    )
+    assert run.steps == 12
+
+
+def test_elements_without_a_gradient_are_not_asked_to_move(run_cell):
+    run, _ = run_cell(
+        "table = nn.Embedding(100, 4)\nopt = torch.optim.SGD(table.parameters(), lr=0.5)\n"
+        "for _ in range(12):\n    opt.zero_grad()\n"
+        "    table(torch.tensor([1, 2])).pow(2).sum().backward()\n    opt.step()\n"
+    )
+    assert shares(run, "table.weight") == [0.0]

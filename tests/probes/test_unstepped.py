@@ -1,0 +1,64 @@
+"""This file tests whether optimizers that never step are seen, by whatever use is made of them."""
+
+import pytest
+
+from torchmagic.records.loop import UnsteppedRecord
+
+SETUP = """
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+"""
+
+
+def test_a_loop_without_a_step_is_told_with_its_lines(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + """
+opt = torch.optim.Adam(net.parameters())
+scheduler = torch.optim.lr_scheduler.ConstantLR(opt)
+for step in range(5):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+import warnings; warnings.simplefilter("ignore")
+scheduler.step()
+"""
+    )
+    (record,) = run.of(UnsteppedRecord)
+    assert (record.optimizer, record.class_name, record.iterations) == ("opt", "Adam", 5)
+    assert (record.resets, record.scheduled, record.built, record.changed) == (5, 1, True, False)
+    assert record.backward.source == "F.mse_loss(net(x), y).backward()"
+    assert record.schedule.source == "scheduler.step()"
+
+
+@pytest.mark.parametrize(
+    "update",
+    ["for p in net.parameters(): p.data -= 0.1 * p.grad", "other.step()"],
+)
+def test_an_update_by_somebody_else_is_seen(run_cell, update):
+    run, _ = run_cell(
+        SETUP
+        + f"""
+opt, other = torch.optim.Adam(net.parameters()), torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    {update}
+"""
+    )
+    assert all(record.changed for record in run.of(UnsteppedRecord))
+    assert "opt" in [record.optimizer for record in run.of(UnsteppedRecord)]
+
+
+def test_one_that_steps_in_the_end_and_one_without_gradients_are_no_news(run_cell):
+    run, _ = run_cell(
+        SETUP
+        + """
+opt, idle = torch.optim.Adam(net.parameters()), torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    idle.zero_grad()
+    F.mse_loss(net(x), y).backward()
+opt.step()
+"""
+    )
+    assert run.of(UnsteppedRecord) == []

@@ -1,0 +1,76 @@
+"""A change in place is told at the line that makes it."""
+
+import pytest
+
+from torchmagic.records.crash import CrashKind, CrashSiteRecord, InplaceRecord
+from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.crashes.inplace_autograd_error import inplace_autograd_error
+from torchmagic.session.run import Run
+
+BACKWARD = Place(file="<cell>", line=9, source="loss.backward()")
+NEEDED = "one of the variables needed for gradient computation has been modified by an inplace operation"
+
+
+def finding(change, message=NEEDED, *, others=()):
+    run = Run()
+    run.records.append(CrashSiteRecord(kind=CrashKind.INPLACE, error="RuntimeError", message=message, place=BACKWARD))
+    run.records += [*([change] if change is not None else []), *others]
+    (found,) = inplace_autograd_error(run)
+    return found
+
+
+def change(source="gate *= 0.5", *, optimizer="", sure=True):
+    place = None if optimizer else Place(file="<cell>", line=5, source=source)
+    return InplaceRecord(
+        name="D.0.weight" if optimizer else "gate",
+        made_by="SigmoidBackward0",
+        needed_by="MulBackward0",
+        shape=(4, 16),
+        optimizer=optimizer,
+        place=place,
+        sure=sure,
+    )
+
+
+def test_the_line_is_that_of_the_change_and_not_that_of_the_backward():
+    found = finding(change())
+    assert (found.line, found.source) == (5, "gate *= 0.5")
+    assert found.fix == "gate = gate * 0.5"
+    assert found.evidence["raised at"] == "line 9: loss.backward()"
+
+
+def test_a_step_between_forward_and_backward_is_told_at_the_step():
+    place = Place(file="<cell>", line=7, source="opt_d.step()")
+    owner = OptimizerRecord(name="opt_d", class_name="SGD", lr=(0.1,), parameters=(), place=place)
+    found = finding(change(optimizer="opt_d"), others=(owner,))
+    assert (found.line, found.optimizer, found.parameter) == (7, "opt_d", "D.0.weight")
+
+
+@pytest.mark.parametrize(
+    ("line", "fix"),
+    [
+        ("h = F.relu(gate, inplace=True)", "h = F.relu(gate, inplace=False)"),
+        ("h = self.act(gate)", "build the module that this line calls without inplace=True"),
+        ("gate.clamp_(0, 1)", "gate = gate.clone()  # before it is changed; or write the change out of place"),
+        ("gate += self.b(x)", "gate = gate + (self.b(x))"),
+    ],
+)
+def test_each_spelling_has_its_own_cure(line, fix):
+    assert finding(change(line)).fix == fix
+
+
+def test_a_leaf_is_changed_without_gradients():
+    found = finding(
+        change("w -= 0.1 * w.grad"),
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    )
+    assert found.fix == "with torch.no_grad(): w -= 0.1 * w.grad"
+
+
+def test_a_change_that_was_only_guessed_is_less_sure():
+    assert finding(change(sure=False)).confidence < finding(change()).confidence
+
+
+def test_a_change_that_was_not_found_is_told_at_the_backward():
+    assert finding(None).line == 9

@@ -1,0 +1,80 @@
+"""This file tests the rule on losses that do not fall, on curves written by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from torchmagic.records.notebook import OptimizerStateRecord
+from torchmagic.records.protocol import UnclearedGradientsRecord
+from torchmagic.rules.curves.loss_not_decreasing import MIN_STEPS, loss_not_decreasing
+from torchmagic.rules.judgement import judge
+
+FLAT = [1.1] * 40
+
+
+def found(history, losses=FLAT, *, chance=1.0986, **objective):
+    history.losses(losses, **objective).series("chance_loss", [chance], ("loss",))
+    return list(loss_not_decreasing(history.run))
+
+
+def test_a_flat_loss_at_chance_level_is_told_at_the_backward(history):
+    (finding,) = found(history)
+    assert (finding.severity, finding.line) == ("warning", 9)
+
+
+def test_noise_does_not_hide_it(history):
+    draw = np.random.default_rng(0)
+    assert len(found(history, [1.1 + draw.normal(0, 0.05) for _ in range(200)])) == 1
+
+
+def test_a_loss_that_falls_slowly_is_silent(history):
+    assert found(history, [1.1 - 0.002 * step for step in range(40)]) == []
+
+
+def test_a_slow_fall_under_strong_noise_is_silent(history):
+    draw = np.random.default_rng(1)
+    assert found(history, [1.3 - 0.002 * step + draw.normal(0, 0.2) for step in range(60)]) == []
+
+
+def test_a_loss_that_fell_and_rose_again_is_silent(history):
+    assert found(history, [1.1] * 10 + [0.8] * 20 + [1.2] * 10) == []
+
+
+def test_twenty_nine_steps_are_too_few(history):
+    assert MIN_STEPS == 30
+    assert found(history, FLAT[:29]) == []
+
+
+def test_a_loss_below_chance_has_learned_something_before(history):
+    assert found(history, [0.9] * 40) == []
+
+
+def test_where_chance_is_not_known_it_is_silent(history):
+    assert found(history, chance=math.nan) == []
+
+
+def test_training_that_goes_on_is_silent(history):
+    history.run.records.append(OptimizerStateRecord(optimizer="opt", steps=300, keys=("exp_avg",)))
+    assert found(history) == []
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [{"log_prob": True}, {"weighted": True}, {"criteria": ()}, {"mixed": True}, {"altered": True}, {"sign": -1}],
+)
+def test_what_is_no_single_plain_objective_is_silent(history, objective):
+    assert found(history, **objective) == []
+
+
+def test_it_is_dropped_where_anything_more_specific_is_true(history):
+    def fail(rule, error):
+        raise AssertionError(rule) from error
+
+    history.losses(FLAT).series("chance_loss", [1.0986], ("loss",))
+    assert "loss-not-decreasing" in [finding.rule for finding in judge(history.run, fail)]
+    history.run.records += [
+        UnclearedGradientsRecord(optimizer="opt", step=step, num_parameters=1, total=1, streak=step, backward=None)
+        for step in range(1, 5)
+    ]
+    assert "loss-not-decreasing" not in [finding.rule for finding in judge(history.run, fail)]

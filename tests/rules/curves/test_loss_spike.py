@@ -1,0 +1,33 @@
+"""This file tests the rule on spikes, on curves written by hand."""
+
+import numpy as np
+
+from torchmagic.rules.curves.loss_spike import loss_spike
+
+DRAW = np.random.default_rng(0)
+CALM = [1.0 + DRAW.normal(0, 0.05) for _ in range(60)]
+
+
+def found(history, losses, **objective):
+    return list(loss_spike(history.losses(losses, **objective).run))
+
+
+def test_one_loss_far_above_those_before_is_told_mildly(history):
+    (finding,) = found(history, [*CALM, 9.0, *CALM])
+    assert (finding.severity, finding.step) == ("info", 60)
+
+
+def test_a_calm_curve_is_silent(history):
+    assert found(history, CALM) == []
+
+
+def test_a_loss_of_less_than_three_times_the_usual_is_silent(history):
+    assert found(history, [*CALM, 2.5, *CALM]) == []
+
+
+def test_a_noisy_curve_may_jump(history):
+    assert found(history, [abs(DRAW.normal(1, 0.8)) for _ in range(60)] + [4.0]) == []
+
+
+def test_what_is_no_single_objective_is_silent(history):
+    assert found(history, [*CALM, 9.0], log_prob=True) == []

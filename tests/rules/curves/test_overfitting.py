@@ -1,0 +1,63 @@
+"""This file tests the rule on overfitting, on evaluations written by hand."""
+
+import pytest
+
+from torchmagic.records.evaluation import EvaluationRecord
+from torchmagic.rules.curves.overfitting import MIN_RISE, overfitting
+
+SUBJECT = ("cross_entropy(test)",)
+TRAINS = [2.0 - 0.02 * step for step in range(80)]
+TURNS = [1.5, 1.0, 0.8, 0.9, 1.0, 1.1, 1.2]
+
+
+def found(history, evaluations=TURNS, *, trains=TRAINS, trained_on=False):
+    history.losses(trains).series("eval_loss", evaluations, SUBJECT, steps=range(10, 80, 10))
+    history.run.records.append(
+        EvaluationRecord(
+            model="net",
+            step=10,
+            loader="test",
+            num_batches=2,
+            num_losses=2,
+            training=False,
+            grad_enabled=False,
+            recorded_graph=False,
+            awake=(),
+            loss_names=SUBJECT,
+            also_trained=True,
+            trained_on=trained_on,
+            place=None,
+        )
+    )
+    return list(overfitting(history.run))
+
+
+def test_an_evaluation_loss_that_turns_while_training_falls_is_told_mildly(history):
+    assert MIN_RISE == 0.2
+    (finding,) = found(history)
+    assert (finding.severity, finding.step) == ("info", 30)
+
+
+@pytest.mark.parametrize("last", [0.95, 0.9])
+def test_a_rise_of_less_than_a_fifth_is_silent(history, last):
+    assert found(history, [*TURNS[:-1], last]) == []
+
+
+def test_a_single_bad_evaluation_is_silent(history):
+    assert found(history, [1.5, 1.2, 1.1, 1.0, 0.9, 0.8, 1.2]) == []
+
+
+def test_a_training_loss_that_rises_too_is_another_matter(history):
+    assert found(history, trains=[1.0 + 0.01 * step for step in range(80)]) == []
+
+
+def test_an_evaluation_of_the_training_data_is_silent(history):
+    assert found(history, trained_on=True) == []
+
+
+def test_three_evaluations_are_too_few(history):
+    assert found(history, [0.8, 1.0, 1.2]) == []
+
+
+def test_losses_of_nearly_nothing_may_double(history):
+    assert found(history, [1.0, 0.1, 0.004, 0.005, 0.006, 0.007, 0.008]) == []

@@ -1,0 +1,41 @@
+"""This file tests the rule on flat losses, on curves written by hand."""
+
+from torchmagic.rules.curves.plateau import plateau
+
+FALLS_AND_STAYS = [2.0 - 0.05 * step for step in range(20)] + [1.0] * 40
+
+
+def found(history, losses, *, chance=None, rates=None):
+    history.losses(losses)
+    if chance is not None:
+        history.series("chance_loss", [chance], ("loss",))
+    if rates is not None:
+        history.group().rates(rates)
+    return list(plateau(history.run))
+
+
+def test_a_flat_half_at_chance_level_is_told_mildly(history):
+    (finding,) = found(history, FALLS_AND_STAYS, chance=1.0)
+    assert (finding.severity, finding.line) == ("info", 9)
+
+
+def test_a_flat_half_below_chance_may_be_the_floor(history):
+    assert found(history, FALLS_AND_STAYS, chance=1.2) == []
+
+
+def test_a_flat_half_with_a_rate_that_has_vanished_is_told(history):
+    (finding,) = found(history, FALLS_AND_STAYS, rates=[0.1] * 20 + [1e-6] * 40)
+    assert "learning rate" in finding.title
+
+
+def test_a_low_loss_with_a_rate_that_has_vanished_is_silent(history):
+    losses = [2.0 - 0.1 * step for step in range(20)] + [0.05] * 40
+    assert found(history, losses, rates=[0.1] * 20 + [1e-6] * 40) == []
+
+
+def test_a_loss_that_still_falls_is_silent(history):
+    assert found(history, [2.0 - 0.02 * step for step in range(60)], chance=0.5) == []
+
+
+def test_a_short_run_is_silent(history):
+    assert found(history, [1.0] * 29, chance=1.0) == []

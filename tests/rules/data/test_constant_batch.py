@@ -1,0 +1,141 @@
+"""This file tests the rule on batches that stay the same, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.data import BatchRecord, Source
+from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
+from torchmagic.records.finding import Severity
+from torchmagic.records.model import LoaderRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.data.constant_batch import MIN_STEPS, constant_batch
+from torchmagic.session.run import Run
+
+SOURCE = "for i in range(9):\n    xb = x[:32]\n    loss = f(net(xb))\n"
+CALL = Place(file="<cell>", line=3, source="loss = f(net(xb))")
+FETCH = Place(file="<cell>", line=2, source="xb, yb = next(iter(train))")
+
+
+def loader(*, shuffle=False, num_batches=8):
+    return LoaderRecord(
+        name="train", batch_size=32, num_workers=0, sampler="S", num_batches=num_batches, shuffle=shuffle
+    )
+
+
+def use(*, single=30, passes=30, trained=30):
+    return LoaderUseRecord(
+        loader="train",
+        num_passes=passes,
+        num_batches=passes,
+        num_single=single,
+        num_empty=0,
+        num_trained=trained,
+        place=FETCH,
+    )
+
+
+def repeated(*, num_steps=16, rows=32, known=640, source="", place=CALL):
+    return RepeatedInputRecord(
+        model="net", step=0, num_steps=num_steps, num_rows=rows, num_known=known, loader=source, place=place
+    )
+
+
+def found(*records, source=SOURCE):
+    run = Run(source=source)
+    run.records += records
+    return list(constant_batch(run))
+
+
+def test_a_loader_that_begins_anew_in_each_step_is_an_error_at_the_line_that_fetches():
+    assert MIN_STEPS == 10
+    (finding,) = found(loader(), use())
+    assert (finding.severity, finding.line, finding.source) == (Severity.ERROR, 2, FETCH.source)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        (loader(shuffle=True), use()),
+        (loader(shuffle=None), use()),
+        (loader(num_batches=1), use()),
+        (loader(num_batches=None), use()),
+        (loader(), use(single=9)),
+        (loader(), use(trained=9)),
+        (loader(), use(single=20)),
+    ],
+    ids=["random", "unknown order", "one batch", "no length", "few passes", "not trained", "mostly whole passes"],
+)
+def test_a_loader_is_silent(records):
+    assert found(*records) == []
+
+
+def test_a_slice_that_does_not_move_is_an_error_where_the_input_is_given_its_value():
+    (finding,) = found(repeated())
+    assert (finding.line, finding.source, finding.module) == (2, "xb = x[:32]", "net")
+
+
+@pytest.mark.parametrize(("num_steps", "told"), [(9, 0), (10, 1)])
+def test_ten_steps_in_a_row_are_needed(num_steps, told):
+    assert len(found(repeated(num_steps=num_steps))) == told
+
+
+@pytest.mark.parametrize(("known", "told"), [(0, 0), (32, 0), (40, 0), (127, 0), (128, 1)])
+def test_without_a_loader_the_batch_must_be_a_small_part_of_what_is_at_hand(known, told):
+    assert len(found(repeated(known=known))) == told
+
+
+def test_a_seed_that_is_set_in_the_loop_tells_of_any_batch():
+    source = "for i in range(9):\n    torch.manual_seed(0)\n    loss = f(net(torch.randn(4, 2)))\n"
+    call = Place(file="<cell>", line=3, source="loss = f(net(torch.randn(4, 2)))")
+    (finding,) = found(repeated(known=0, place=call), source=source)
+    assert finding.evidence["seeded again at line"] == 2
+    assert found(repeated(known=0, place=call), source=source.replace("(0)", "(i)")) == []
+
+
+def test_equal_batches_of_a_loader_in_any_order_are_an_error_unless_it_has_only_one():
+    assert len(found(loader(shuffle=True), repeated(source="train"))) == 1
+    assert len(found(loader(num_batches=None), repeated(source="train"))) == 1
+    assert found(loader(num_batches=1), repeated(source="train", known=10**6)) == []
+
+
+def test_a_place_in_another_file_is_kept():
+    (finding,) = found(repeated(place=Place(file="train.py", line=3, source="out = net(batch)")))
+    assert (finding.line, finding.source) == (3, "out = net(batch)")
+
+
+def of_one_value(*values, same_object=False, shape=(32, 4)):
+    run = Run()
+    run.records.append(
+        BatchRecord(
+            source=Source.MODEL,
+            name="net",
+            field="0",
+            step=0,
+            shape=shape,
+            dtype="float32",
+            layout="contiguous",
+            device="cpu",
+            low=0.0,
+            high=0.0,
+            mean=0.0,
+            std=0.0,
+            scale=0.0,
+            spread=1.0,
+        )
+    )
+    for step, value in enumerate(values):
+        run.frame("batch_low", ("net[0]",)).append(step, (0.0,))
+        run.frame("batch_high", ("net[0]",)).append(step, (value,))
+        run.frame("input_repeated", ("net",)).append(step, (0.5 if same_object else 1.0,))
+    return list(constant_batch(run))
+
+
+def test_an_input_of_one_value_is_an_error():
+    (finding,) = of_one_value(*[0.0] * 10)
+    assert (finding.severity, finding.module) == (Severity.ERROR, "net")
+
+
+def test_an_input_of_one_value_is_silent_with_few_looks_another_value_one_tensor_or_one_row():
+    assert of_one_value(*[0.0] * 9) == []
+    assert of_one_value(*[0.0] * 9, 1.0) == []
+    assert of_one_value(*[0.0] * 10, same_object=True) == []
+    assert of_one_value(*[0.0] * 10, shape=(1, 4)) == []

@@ -1,0 +1,64 @@
+"""This file tests the rule on raw inputs, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.feeding import FirstLayerRecord
+from torchmagic.records.finding import Severity
+from torchmagic.records.place import Place
+from torchmagic.rules.data.input_not_normalised import MAX_SCALE, MAX_SPREAD, input_not_normalised
+from torchmagic.session.run import Run
+
+SOURCE = "x = torch.tensor(table)\nfor xb in x.split(8):\n    net(xb)\n"
+
+
+def found(*values, class_name="Linear", frozen=False, source=SOURCE, line=3, text="net(xb)"):
+    run = Run(source=source)
+    for step, (scale, spread) in enumerate(values):
+        run.records.append(
+            FirstLayerRecord(
+                model="net",
+                module="net.0",
+                class_name=class_name,
+                step=step,
+                shape=(8, 3),
+                scale=scale,
+                spread=spread,
+                low=0.0,
+                high=scale,
+                frozen=frozen,
+                place=Place(file="<cell>", line=line, source=text),
+            )
+        )
+    return list(input_not_normalised(run))
+
+
+def test_large_inputs_are_a_warning_where_the_data_are_made():
+    assert (MAX_SCALE, MAX_SPREAD) == (50.0, 1000.0)
+    (finding,) = found((700.0, 10.0), (720.0, 10.0))
+    assert (finding.severity, finding.module, finding.line) == (Severity.WARNING, "net.0", 1)
+    assert finding.source == "x = torch.tensor(table)"
+
+
+def test_data_of_another_cell_are_told_where_the_model_is_called():
+    (finding,) = found((700.0, 10.0), source="for xb in x.split(8):\n    net(xb)\n", line=2)
+    assert (finding.line, finding.source) == (2, "net(xb)")
+
+
+@pytest.mark.parametrize(
+    ("scale", "spread", "told"), [(50.0, 1.0, 0), (50.1, 1.0, 1), (1.0, 1000.0, 0), (1.0, 1001.0, 1)]
+)
+def test_the_bounds(scale, spread, told):
+    assert len(found((scale, spread))) == told
+
+
+def test_one_odd_batch_of_several_is_silent():
+    assert found((700.0, 1.0), (3.0, 1.0), (3.0, 1.0)) == []
+
+
+@pytest.mark.parametrize("class_name", ["BatchNorm1d", "LayerNorm", "MyNorm"])
+def test_a_normalisation_first_is_silent(class_name):
+    assert found((700.0, 1e6), class_name=class_name) == []
+
+
+def test_a_frozen_first_layer_is_silent():
+    assert found((700.0, 1e6), frozen=True) == []

@@ -1,0 +1,16 @@
+# expect-line: sched.step()
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(256, 8)
+y = (x[:, 0] + x[:, 1] > 0).long() + (x[:, 2] > 0).long()
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=2, gamma=0.5)
+for epoch in range(6):
+    sched.step()
+    for idx in torch.randperm(256).split(64):
+        opt.zero_grad()
+        nn.functional.cross_entropy(model(x[idx]), y[idx]).backward()
+        opt.step()

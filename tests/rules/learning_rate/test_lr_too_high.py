@@ -1,0 +1,127 @@
+"""This file tests the rule on learning rates that are too high, on courses written by hand."""
+
+import math
+
+import pytest
+
+from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.place import Place
+from torchmagic.records.reach import ReachRecord
+from torchmagic.rules.learning_rate.lr_too_high import lr_too_high
+
+RISES = [1.0 + 0.1 * step for step in range(40)]
+FALLS = [4.0 - 0.1 * step for step in range(40)]
+
+
+def found(history, losses, ratios, *, norms=None, objective=None, **changes):
+    history.losses(losses, **objective or {}).group(class_name="Adam", **changes)
+    history.rates([0.1] * len(losses)).updates(ratios, norms=norms)
+    return list(lr_too_high(history.run))
+
+
+def test_a_loss_that_rises_under_large_steps_is_told_at_the_optimizer(history):
+    (finding,) = found(history, RISES, [0.2] * 40)
+    assert (finding.severity, finding.line) == ("warning", 2)
+    assert "ends at" in finding.title
+
+
+def test_one_jump_at_the_beginning_is_enough(history):
+    assert len(found(history, RISES, [1.5] + [0.01] * 39)) == 1
+
+
+def test_a_jump_late_in_a_calm_run_is_silent(history):
+    assert found(history, RISES, [0.01] * 30 + [1.5] + [0.01] * 9) == []
+
+
+def test_a_loss_that_breaks_is_told(history):
+    assert "NaN" in found(history, [1.0, 9.0, math.nan, math.nan], [2.0] * 4)[0].title
+
+
+def test_a_loss_that_climbs_on_its_way_by_more_than_its_start_is_told(history):
+    losses = [1.0] + [8.0] * 10 + [0.9] * 29
+    assert "climbs" in found(history, losses, [0.2] * 40)[0].title
+
+
+def test_a_loss_that_falls_under_large_steps_is_silent(history):
+    assert found(history, FALLS, [0.2] * 40) == []
+
+
+def test_a_loss_that_rises_under_small_steps_is_silent(history):
+    assert found(history, RISES, [0.09] * 40) == []
+
+
+def test_large_steps_of_gradients_that_had_grown_first_are_silent(history):
+    assert found(history, RISES, [0.01] * 5 + [2.0] * 35, norms=[1.0] * 5 + [1e6] * 35) == []
+
+
+def test_plain_gradient_descent_is_judged_by_its_gradients_at_every_step(history):
+    history.losses(RISES).group(class_name="SGD").rates([0.1] * 40).updates([0.02], norms=[1.0])
+    history.series("grad_norm", [50.0] * 39, steps=range(1, 40))
+    (finding,) = lr_too_high(history.run)
+    assert finding.evidence["median update over weights"] == pytest.approx(0.5)
+
+
+def test_bad_data_are_not_the_rate(history):
+    history.run.records.append(NonfiniteRecord(birth=Birth.INPUT, step=1))
+    assert found(history, [1.0, math.nan], [2.0] * 2) == []
+
+
+@pytest.mark.parametrize("objective", [{"log_prob": True}, {"weighted": True}, {"criteria": ()}, {"sign": -1}])
+def test_what_is_no_single_objective_is_silent(history, objective):
+    assert found(history, RISES, [0.2] * 40, objective=objective) == []
+
+
+def test_a_line_whose_loss_is_not_known_is_silent(history):
+    other = Place(file="<cell>", line=20, source="other.backward()")
+    history.run.records.append(BackwardRecord(name="other", place=other))
+    assert found(history, RISES, [0.2] * 40) == []
+
+
+def test_a_function_that_may_reverse_gradients_is_silent(history):
+    history.run.records.append(
+        ReachRecord(
+            loss="loss",
+            place=None,
+            step=0,
+            has_graph=True,
+            num_nodes=9,
+            num_reached=2,
+            models=("net",),
+            unreached=(),
+            num_unreached=0,
+            frozen=(),
+            num_frozen=0,
+            untouched=(),
+            num_other_leaves=0,
+            opaque=("ReverseBackward",),
+        )
+    )
+    assert found(history, RISES, [0.2] * 40) == []
+
+
+def test_two_optimizers_that_step_in_turn_on_losses_of_their_own_are_silent(history):
+    history.group(optimizer="other", subject="other", step=1).rates([0.1] * 40, "other")
+    assert found(history, RISES, [0.2] * 40) == []
+
+
+def test_two_optimizers_that_step_on_the_same_loss_are_one_objective(history):
+    history.losses([]).group(class_name="Adam").rates([0.1] * 80).group(optimizer="b", subject="b", step=1)
+    history.rates([0.1] * 80, "b").updates([0.2] * 80)
+    history.series("loss", RISES, ("loss",), steps=range(0, 80, 2))
+    assert len(list(lr_too_high(history.run))) == 1
+
+
+def test_a_rate_that_rises_until_the_loss_breaks_looks_for_its_limit(history):
+    history.losses(RISES).group(class_name="Adam").rates([1e-4 * 1.3**step for step in range(40)])
+    assert list(lr_too_high(history.updates([0.2] * 40).run)) == []
+
+
+def test_a_sweep_over_rates_is_silent(history):
+    history.group(step=20, lr=30.0)
+    assert found(history, RISES, [0.2] * 40) == []
+
+
+def test_weights_that_began_at_zero_are_silent(history):
+    history.losses(RISES).group(class_name="Adam").rates([0.1] * 40).updates([0.2] * 40, lengths=[1e-4] * 40)
+    assert list(lr_too_high(history.run)) == []

@@ -1,0 +1,53 @@
+"""This file tests the rule on learning rates of zero, on rates written by hand."""
+
+import pytest
+
+from torchmagic.rules.learning_rate.lr_zero import MIN_SHARE, MIN_STEPS, lr_zero
+
+
+def found(history, rates, **changes):
+    return list(lr_zero(history.group(**changes).rates(rates).run))
+
+
+def test_a_rate_that_becomes_zero_after_a_tenth_of_the_run_is_told_at_the_schedule(history):
+    history.schedule(class_name="LambdaLR")
+    (finding,) = found(history, [0.1] * 6 + [0.0] * 54)
+    assert (finding.severity, finding.line, finding.step) == ("error", 3, 6)
+    assert finding.evidence["share of steps at 0"] == 0.9
+
+
+def test_a_rate_given_as_zero_is_told_at_the_optimizer(history):
+    (finding,) = found(history, [0.0] * 20)
+    assert (finding.line, finding.optimizer) == (2, "opt")
+
+
+def test_a_rate_set_by_hand_is_told_at_the_line_that_sets_it(history):
+    history.run.source = "for epoch in range(9):\n    group['lr'] = 0.1 * (epoch < 3)\n"
+    (finding,) = found(history, [0.1] * 6 + [0.0] * 14)
+    assert (finding.line, finding.source) == (2, "group['lr'] = 0.1 * (epoch < 3)")
+
+
+def test_just_below_the_share_and_the_number_of_steps_is_silent(history):
+    assert (MIN_SHARE, MIN_STEPS) == (0.3, 10)
+    assert found(history, [0.1] * 71 + [0.0] * 29) == []
+
+
+def test_nine_steps_are_too_few(history):
+    assert found(history, [0.0] * 9) == []
+
+
+def test_a_warm_up_from_zero_is_silent(history):
+    assert found(history, [0.0] * 40 + [0.1] * 60) == []
+
+
+@pytest.mark.parametrize(("end", "count"), [(10, 0), (31, 1)])
+def test_the_end_of_a_decay_may_be_zero(history, end, count):
+    assert len(found(history, [0.1] * (100 - end) + [0.0] * end)) == count
+
+
+def test_an_optimizer_without_a_rate_is_silent(history):
+    assert found(history, [0.0] * 20, lr=None) == []
+
+
+def test_a_rate_that_is_only_very_small_is_silent(history):
+    assert found(history, [1e-11] * 20) == []

@@ -1,0 +1,30 @@
+"""This file tests the rule on schedulers that are stepped too early, on records written by hand."""
+
+from torchmagic.rules.learning_rate.scheduler_before_optimizer import scheduler_before_optimizer
+
+
+def found(history, *, steps=10, **changes):
+    history.run.steps = steps
+    return list(scheduler_before_optimizer(history.schedule(**{"before_optimizer": True} | changes).run))
+
+
+def test_an_early_step_is_told_at_its_line(history):
+    (finding,) = found(history)
+    assert (finding.severity, finding.line, finding.source) == ("warning", 11, "sched.step()")
+
+
+def test_a_step_behind_the_optimizers_is_silent(history):
+    assert found(history, before_optimizer=False) == []
+
+
+def test_steps_that_a_scaler_may_have_skipped_are_silent(history):
+    assert found(history, scaled=True) == []
+
+
+def test_a_schedule_that_is_only_drawn_is_silent(history):
+    assert found(history, steps=0) == []
+
+
+def test_one_line_is_told_once(history):
+    history.schedule(before_optimizer=True)
+    assert len(found(history)) == 1

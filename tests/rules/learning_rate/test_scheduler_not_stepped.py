@@ -1,0 +1,43 @@
+"""This file tests the rule on schedulers that are never stepped, on records written by hand."""
+
+import pytest
+
+from torchmagic.rules.learning_rate.scheduler_not_stepped import scheduler_not_stepped
+
+NEVER = {"stepped": False, "step": None, "place": None}
+
+
+def found(history, *, steps=40, epochs=None, **changes):
+    history.group().rates([0.1] * steps).schedule(**NEVER | changes)
+    if epochs is not None:
+        history.series("epoch_batches", [8] * epochs, ("loader",))
+    return list(scheduler_not_stepped(history.run))
+
+
+def test_a_scheduler_that_is_never_stepped_is_told_where_it_was_built(history):
+    (finding,) = found(history)
+    assert (finding.severity, finding.line) == ("warning", 3)
+
+
+def test_its_line_is_found_in_the_source_where_building_it_was_not_seen(history):
+    history.run.source = "x = 1\nsched = StepLR(opt, 3)\n"
+    (finding,) = found(history, built=None)
+    assert (finding.line, finding.source) == (2, "sched = StepLR(opt, 3)")
+
+
+def test_one_from_an_earlier_cell_is_silent(history):
+    assert found(history, built=None) == []
+
+
+def test_one_that_is_stepped_is_silent(history):
+    assert found(history, stepped=True, step=3) == []
+
+
+@pytest.mark.parametrize(("steps", "epochs", "count"), [(20, 2, 1), (19, 2, 0), (20, 1, 0), (20, None, 1)])
+def test_twenty_steps_and_two_passes_are_needed(history, steps, epochs, count):
+    assert len(found(history, steps=steps, epochs=epochs)) == count
+
+
+def test_one_whose_turn_has_not_come_beside_another_is_silent(history):
+    history.schedule(name="warm")
+    assert found(history) == []

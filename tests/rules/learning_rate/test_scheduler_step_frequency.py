@@ -1,0 +1,88 @@
+"""This file tests the rule on schedulers stepped too often or too seldom, on rates written by hand."""
+
+import pytest
+
+from torchmagic.records.note import CrashRecord
+from torchmagic.rules.learning_rate.scheduler_step_frequency import scheduler_step_frequency
+
+VANISHES = [0.1] * 10 + [1e-5] * 90
+
+
+def found(history, rates, *, counts, **changes):
+    history.group().rates(rates).schedule(counts=counts, **changes)
+    return list(scheduler_step_frequency(history.run))
+
+
+def test_a_rate_that_is_spent_before_a_quarter_of_the_run_is_told_at_the_step(history):
+    (finding,) = found(history, VANISHES, counts=range(100))
+    assert (finding.severity, finding.line, finding.source) == ("warning", 11, "sched.step()")
+
+
+@pytest.mark.parametrize(("spent_at", "count"), [(24, 1), (25, 0)])
+def test_a_rate_that_is_spent_later_is_silent(history, spent_at, count):
+    rates = [0.1] * spent_at + [1e-5] * (100 - spent_at)
+    assert len(found(history, rates, counts=range(100))) == count
+
+
+def test_a_rate_at_a_thousandth_is_not_spent(history):
+    assert found(history, [0.1] * 10 + [1.01e-4] * 90, counts=range(100)) == []
+
+
+@pytest.mark.parametrize("name", ["CosineAnnealingWarmRestarts", "CyclicLR", "LambdaLR", "OneCycleLR"])
+def test_schedules_that_rise_again_or_are_made_by_hand_are_silent(history, name):
+    assert found(history, VANISHES, counts=range(100), class_name=name) == []
+
+
+def test_a_warm_up_from_almost_nothing_is_silent(history):
+    assert found(history, [1e-6] * 20 + [0.1] * 80, counts=range(100)) == []
+
+
+def test_each_fold_is_judged_by_itself(history):
+    for fold in range(4):
+        history.group(step=25 * fold).schedule(step=25 * fold + 1)
+    history.rates(([0.1] * 20 + [1e-5] * 5) * 4).series("schedule_steps", [*range(1, 26)] * 4, ("sched",))
+    assert list(scheduler_step_frequency(history.run)) == []
+
+
+ONE_CYCLE = {"class_name": "OneCycleLR", "settings": {"total_steps": 1000.0}}
+RISES = [0.01 + 0.0001 * step for step in range(100)]
+
+
+def test_a_one_cycle_schedule_that_never_leaves_its_warm_up_is_told(history):
+    (finding,) = found(history, RISES, counts=range(0, 100, 10), **ONE_CYCLE)
+    assert finding.evidence["steps of the schedule"] == 10
+
+
+def test_one_that_has_begun_to_fall_is_silent(history):
+    assert found(history, [*RISES, 0.005], counts=range(101), **ONE_CYCLE) == []
+
+
+def test_one_that_gets_half_of_its_steps_is_silent(history):
+    settings = {"class_name": "OneCycleLR", "settings": {"total_steps": 200.0}}
+    assert found(history, RISES, counts=range(100), **settings) == []
+
+
+def test_one_from_an_earlier_cell_goes_on_and_is_silent(history):
+    assert found(history, RISES, counts=range(0, 100, 10), built=None, **ONE_CYCLE) == []
+
+
+def test_a_run_that_was_cut_off_is_silent(history):
+    history.run.records.append(CrashRecord(error="KeyboardInterrupt", message="", file="", line=1, source=""))
+    assert found(history, RISES, counts=range(0, 100, 10), **ONE_CYCLE) == []
+
+
+def test_a_step_beyond_the_last_is_told(history):
+    message = "Tried to step 102 times. The specified number of total steps is 100"
+    history.run.records.append(CrashRecord(error="ValueError", message=message, file="", line=1, source=""))
+    settings = {"class_name": "OneCycleLR", "settings": {"total_steps": 100.0}}
+    assert len(found(history, RISES, counts=range(100), **settings)) == 1
+
+
+def test_a_cosine_over_all_batches_that_is_stepped_once_an_epoch_is_told(history):
+    cosine = {"class_name": "CosineAnnealingLR", "settings": {"T_max": 100.0}}
+    assert len(found(history, [0.1] * 100, counts=range(0, 100, 10), **cosine)) == 1
+
+
+def test_a_cosine_of_another_length_is_silent(history):
+    cosine = {"class_name": "CosineAnnealingLR", "settings": {"T_max": 50.0}}
+    assert found(history, [0.1] * 100, counts=range(0, 100, 10), **cosine) == []

@@ -1,0 +1,50 @@
+"""This file tests the rule on updates that are too small, on courses written by hand."""
+
+import math
+
+import pytest
+
+from torchmagic.rules.learning_rate.update_too_small import MAX_RATIO, update_too_small
+
+FLAT = [1.0] * 30
+
+
+def found(history, losses=FLAT, ratios=None, *, norms=None):
+    history.losses(losses).group().updates(ratios or [5e-7] * len(losses), norms=norms)
+    return list(update_too_small(history.run))
+
+
+def test_steps_below_a_millionth_and_a_flat_loss_are_told_at_the_optimizer(history):
+    assert MAX_RATIO == 1e-6
+    (finding,) = found(history)
+    assert (finding.severity, finding.line) == ("warning", 2)
+
+
+def test_one_larger_step_is_enough_to_be_silent(history):
+    assert found(history, ratios=[5e-7] * 29 + [1.1e-6]) == []
+
+
+def test_a_loss_that_moves_by_a_hundredth_is_silent(history):
+    assert found(history, [1.0 - 0.0005 * step for step in range(30)]) == []
+
+
+def test_nineteen_steps_are_too_few(history):
+    assert found(history, FLAT[:19]) == []
+
+
+@pytest.mark.parametrize("norms", [[1e-9] * 30, [0.0] * 30])
+def test_gradients_that_ask_for_nothing_are_not_the_rates_fault(history, norms):
+    assert found(history, norms=norms) == []
+
+
+def test_a_loss_of_nearly_zero_has_converged(history):
+    assert found(history, [1e-8] * 30) == []
+
+
+def test_a_loss_that_breaks_is_silent(history):
+    assert found(history, [*FLAT, math.nan]) == []
+
+
+def test_every_group_must_stand_still(history):
+    history.group(subject="opt[1]", parameters=("net.weight",))
+    assert len(found(history)) == 1

@@ -1,0 +1,42 @@
+"""This file tests the rule on targets that an activation cannot reach, on records written by hand."""
+
+from tests.rules.loss.loss_input_records import given, run_with
+from torchmagic.records.feeding import DifferenceRecord
+from torchmagic.records.finding import Severity
+from torchmagic.records.place import Place
+from torchmagic.rules.loss.output_range_mismatch import MIN_BATCHES, MIN_OUTSIDE, output_range_mismatch
+
+SIGMOID = {
+    "source": "sigmoid",
+    "range_low": 0.0, "range_high": 1.0, "target_low": -1.0, "target_high": 3.0, "producer": "net.3",
+}  # fmt: skip
+
+
+def found(*records):
+    return list(output_range_mismatch(run_with(*records)))
+
+
+def test_a_fifth_out_of_reach_is_enough():
+    assert (MIN_OUTSIDE, MIN_BATCHES) == (0.2, 2)
+    (finding,) = found(given("mse_loss", outside=0.2, **SIGMOID))
+    assert (finding.severity, finding.line, finding.module) == (Severity.ERROR, 7, "net.3")
+    assert finding.title == "20% of the targets (-1 to 3) are out of reach of the sigmoid in net.3"
+
+
+def test_less_than_a_fifth_is_silent():
+    assert found(given("mse_loss", outside=0.19, **SIGMOID)) == []
+
+
+def test_one_batch_is_silent():
+    assert found(given("mse_loss", 1, outside=0.9, **SIGMOID)) == []
+
+
+def test_an_output_without_limits_is_silent():
+    assert found(given("mse_loss")) == []
+
+
+def test_a_loss_by_hand_is_told_at_its_subtraction():
+    line = Place(file="<cell>", line=12, source="loss = ((net(x) - y) ** 2).mean()")
+    records = given("difference", place=None, outside=0.9, **SIGMOID)
+    (finding,) = found(records, DifferenceRecord(step=0, place=line))
+    assert finding.line == 12

@@ -1,0 +1,15 @@
+"""One image at a time, normalised within itself; and a short last batch that is left out."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(33, 1, 8, 8), torch.randint(0, 3, (33,))
+
+for xb, yb in DataLoader(TensorDataset(x, y), batch_size=1, shuffle=True):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(xb), yb).backward()
+    optimizer.step()

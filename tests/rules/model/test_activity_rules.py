@@ -1,0 +1,157 @@
+"""This file tests the rules on what a model's outputs look like, on series written by hand."""
+
+import math
+
+import pytest
+
+from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.data import BatchRecord, Source
+from torchmagic.records.finding import Severity
+from torchmagic.records.model import OptimizerRecord, ParameterRecord
+from torchmagic.records.notebook import GlobalModesRecord
+from torchmagic.records.place import Place
+from torchmagic.records.structure import SquashRecord
+from torchmagic.rules.model.dtype_float64 import dtype_float64
+from torchmagic.rules.model.poor_init_scale import poor_init_scale
+from torchmagic.rules.model.saturated_activation import saturated_activation
+from torchmagic.rules.model.uniform_prediction import METRICS, uniform_prediction
+from torchmagic.session.run import Run
+
+
+def squashed(*shares, is_hidden=True, is_gate=False, place=None):
+    run = Run()
+    run.steps = len(shares)
+    for step, share in enumerate(shares):
+        run.frame("saturated_share", ("net.1",)).append(step, (share,))
+    run.records.append(SquashRecord(module="net.1", function="tanh", is_hidden=is_hidden, is_gate=is_gate, place=place))
+    return list(saturated_activation(run))
+
+
+def test_a_hidden_activation_at_its_limits_is_a_warning():
+    place = Place(file="<cell>", line=5, source="h = torch.tanh(x)")
+    (finding,) = squashed(0.2, 0.81, 0.9, 0.9, 0.9, place=place)
+    assert (finding.severity, finding.module, finding.line, finding.step) == (Severity.WARNING, "net.1", 5, 1)
+
+
+@pytest.mark.parametrize("use", [{"is_hidden": False}, {"is_gate": True}])
+def test_outputs_and_gates_are_silent(use):
+    assert squashed(*[0.95] * 8, **use) == []
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [[0.8] * 6, [0.9] * 4, [0.1] * 3 + [0.9] * 3, [0.9] * 5 + [0.7], [math.nan] * 6],
+    ids=["at the threshold", "few looks", "half of the looks", "recovered", "unknown"],
+)
+def test_saturation_must_last_over_most_looks_and_to_the_end(shares):
+    assert squashed(*shares) == []
+
+
+def predicted(
+    spread, share=math.nan, target_spread=1.0, target_share=math.nan, *, steps=60, looks=10, losses=(1.0, 1.0)
+):
+    run = Run()
+    for step in range(looks):
+        row = dict(zip(METRICS, (spread, share, target_spread, target_share), strict=True))
+        for name, value in row.items():
+            run.frame(name, ("net/cross_entropy",)).append(step, (value,))
+    for step in range(steps):
+        run.frame("loss", ("",)).append(step, (losses[0] if step < steps // 2 else losses[step >= steps * 3 // 4],))
+    run.steps = steps
+    return list(uniform_prediction(run))
+
+
+def test_predictions_that_hardly_differ_are_a_warning():
+    (finding,) = predicted(5e-4)
+    assert (finding.severity, finding.module) == (Severity.WARNING, "net")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"spread": 2e-3},
+        {"spread": 5e-4, "steps": 19},
+        {"spread": 5e-4, "looks": 4},
+        {"spread": 5e-4, "target_spread": 0.01},
+        {"spread": 5e-4, "share": 1.0, "target_share": 0.96},
+        {"spread": 5e-4, "losses": (1.0, 0.5)},
+    ],
+    ids=["differ", "few steps", "few looks", "targets alike", "one class of targets", "still learning"],
+)
+def test_predictions_are_left_alone(facts):
+    assert predicted(**facts) == []
+
+
+def test_one_class_for_all_counts_where_the_predictions_hardly_differ():
+    (finding,) = predicted(0.01, 1.0, 1.0, 0.4)
+    assert finding.confidence == 0.7
+    assert predicted(0.03, 1.0, 1.0, 0.4) == []
+    assert predicted(0.01, 0.99, 1.0, 0.4) == []
+    assert predicted(0.01, 1.0, 1.0, 0.4, steps=39) == []
+    assert predicted(0.01, 1.0, 1.0, 0.96) == []
+
+
+def first_spreads(*spreads, step=0):
+    run = Run()
+    for place, spread in enumerate(spreads):
+        name = f"net.{2 * place}"
+        run.records.append(ActivationRecord(module=name, class_name="Linear", inputs=(), outputs=()))
+        run.frame("activation_std", (name,)).append(step, (spread,))
+    return list(poor_init_scale(run))
+
+
+def test_outputs_that_grow_ten_thousand_times_are_a_warning_and_that_shrink_a_note():
+    (grown,) = first_spreads(1.0, 150.0, 2e4)
+    assert (grown.severity, grown.module) == (Severity.WARNING, "net.4")
+    (shrunk,) = first_spreads(1.0, 1e-3, 5e-5)
+    assert (shrunk.severity, shrunk.module) == (Severity.INFO, "net.4")
+
+
+@pytest.mark.parametrize("spreads", [(1.0, 10.0, 9e3), (1.0, 1e5), (1.0, 0.0, 0.0), (1.0, math.nan, math.inf)])
+def test_other_spreads_are_left_alone(spreads):
+    assert first_spreads(*spreads) == []
+
+
+def test_a_later_step_says_nothing_of_the_initialisation():
+    assert first_spreads(1.0, 150.0, 2e4, step=3) == []
+
+
+def in_double(*, weights="float64", batch="float64", optimizer="SGD", source="", modes=None, steps=5):
+    run = Run(source=source)
+    run.steps = steps
+    run.records += [
+        ParameterRecord(
+            name="net.w", model="net", module="net", shape=(2,), dtype=weights, device="cpu", trainable=True
+        ),
+        OptimizerRecord(name="opt", class_name=optimizer, lr=(0.1,), parameters=("net.w",)),
+        BatchRecord(
+            source=Source.MODEL, name="net", field="0", step=0, shape=(4, 2), dtype=batch, layout="contiguous",
+            device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1, scale=1.0, spread=1.0,
+        ),
+    ]  # fmt: skip
+    if modes:
+        run.records.append(GlobalModesRecord(changed={modes: "torch.float64"}, kept=()))
+    return list(dtype_float64(run))
+
+
+def test_weights_and_batches_in_double_are_a_note():
+    (finding,) = in_double(source="net = Net()\nnet.double()")
+    assert (finding.severity, finding.line) == (Severity.INFO, 2)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"weights": "float32"},
+        {"batch": "float32"},
+        {"batch": "int64"},
+        {"optimizer": "LBFGS"},
+        {"source": "torch.set_default_dtype(torch.float64)"},
+        {"modes": "torch.set_default_dtype"},
+        {"source": "g = torch.autograd.grad(u, x, create_graph=True)"},
+        {"steps": 2},
+    ],
+    ids=str,
+)
+def test_double_by_intent_is_silent(facts):
+    assert in_double(**facts) == []

@@ -1,0 +1,23 @@
+"""A second forward for the accuracy of each batch moves the statistics."""
+
+# expect-line: hits = (net(xb).argmax(1) == yb).sum()
+# expect-module: net.1
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(160, 8)
+y = (x[:, 0] > 0).long()
+train = DataLoader(TensorDataset(x[:128], y[:128]), 32, shuffle=True)
+valid = DataLoader(TensorDataset(x[128:], y[128:]), 16)
+net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 2))
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+for epoch in range(3):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(net(xb), yb).backward()
+        optimizer.step()
+        with torch.no_grad():
+            hits = (net(xb).argmax(1) == yb).sum()

@@ -1,0 +1,86 @@
+"""This file tests the rule on losses that are made to rise, on courses written by hand."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.rules.parameters.ascending_loss import NEGATION, ascending_loss
+
+RISES = [1.0 + 0.05 * step for step in range(30)]
+FALLS = [2.0 - 0.05 * step for step in range(30)]
+
+
+def found(history, losses, *, objective=None, **group):
+    history.losses(losses, **objective or {}).group(**group)
+    return list(ascending_loss(history.run))
+
+
+def test_an_optimizer_that_maximises_is_told_where_it_was_built(history):
+    (finding,) = found(history, RISES, maximize=True)
+    assert (finding.severity, finding.line) == ("error", 2)
+
+
+def test_a_minus_sign_is_told_at_its_line(history):
+    history.losses([-value for value in RISES], sign=-1).group()
+    records = history.run.records
+    for i, record in enumerate(records):
+        if isinstance(record, (BackwardRecord, LossRecord)):
+            source = "loss = -F.cross_entropy(out, y)" if isinstance(record, LossRecord) else "loss.backward()"
+            records[i] = replace(record, place=replace(record.place, source=source))
+    (finding,) = ascending_loss(history.run)
+    assert finding.source == "loss = -F.cross_entropy(out, y)"
+
+
+def test_two_signs_are_none(history):
+    assert found(history, [-value for value in FALLS], objective={"sign": -1}, maximize=True) == []
+
+
+def test_a_loss_that_rises_by_itself_is_silent(history):
+    assert found(history, RISES) == []
+
+
+def test_a_criterion_that_rises_by_less_than_half_is_silent(history):
+    assert found(history, [1.0 + 0.01 * step for step in range(30)], maximize=True) == []
+
+
+def test_a_criterion_that_rises_and_falls_again_is_silent(history):
+    assert found(history, [*RISES, *[0.5] * 20, 2.0], maximize=True) == []
+
+
+def test_a_criterion_that_rises_until_it_breaks_is_told(history):
+    assert len(found(history, [*RISES, math.nan], maximize=True)) == 1
+
+
+@pytest.mark.parametrize("objective", [{"log_prob": True}, {"weighted": True}, {"criteria": ()}, {"sign": 0}])
+def test_what_is_no_plain_criterion_is_silent(history, objective):
+    assert found(history, RISES, objective=objective, maximize=True) == []
+
+
+def test_an_attack_on_inputs_is_silent(history):
+    assert found(history, RISES, maximize=True, parameters=("opt[0]",)) == []
+
+
+def test_the_looks_at_the_criterion_are_used_where_the_loss_has_other_terms(history):
+    history.series("criterion", RISES, ("loss",))
+    assert len(found(history, [0.0] * 30, objective={"sign": -1, "mixed": True})) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "loss = -F.mse_loss(a, b)",
+        "(-loss).backward()",
+        "return -1 * ce(a, b)",
+        "loss = 1 - ce(a)",
+        "return c(a) * -1.0",
+    ],
+)
+def test_a_line_with_a_minus_sign_is_recognised(line):
+    assert NEGATION.search(line)
+
+
+@pytest.mark.parametrize("line", ["loss = ce(a - b, y)", "loss = ce(out[:, -1], y)", "loss.backward()"])
+def test_a_minus_sign_inside_an_argument_is_not_meant(line):
+    assert not NEGATION.search(line)

@@ -1,0 +1,41 @@
+"""This file tests the rule on weight decay that dominates, on courses written by hand."""
+
+import pytest
+
+from torchmagic.rules.parameters.weight_decay_dominates import MIN_FALL, MIN_TIMES, weight_decay_dominates
+
+NAMES = ("net.weight", "net.bias")
+SHRINKS = [10.0 * 0.8**step for step in range(30)]
+
+
+def found(history, *, losses=(1.0,) * 30, lengths=SHRINKS, gradient=0.1, ratios=(0.2,) * 30, **changes):
+    history.losses(list(losses)).group(**{"weight_decay": 1.0} | changes).updates(list(ratios), lengths=lengths)
+    history.series("grad_norm", [gradient] * 30, NAMES)
+    return list(weight_decay_dominates(history.run))
+
+
+def test_a_decay_that_outweighs_gradients_while_weights_vanish_is_told(history):
+    assert (MIN_TIMES, MIN_FALL) == (10.0, 10.0)
+    (finding,) = found(history)
+    assert (finding.severity, finding.line) == ("warning", 2)
+
+
+def test_gradients_of_a_like_size_are_silent(history):
+    assert found(history, gradient=2.0) == []
+
+
+def test_weights_that_fall_by_less_are_silent(history):
+    assert found(history, lengths=[10.0 - 0.3 * step for step in range(30)]) == []
+
+
+def test_a_loss_that_improves_is_silent(history):
+    assert found(history, losses=[1.0 - 0.02 * step for step in range(30)]) == []
+
+
+def test_no_decay_is_silent(history):
+    assert found(history, weight_decay=0.0) == []
+
+
+@pytest.mark.parametrize(("ratio", "count"), [(0.101, 1), (0.3, 0)])
+def test_a_decoupled_decay_is_judged_by_what_the_step_did_beyond_it(history, ratio, count):
+    assert len(found(history, decoupled=True, ratios=[ratio] * 30)) == count

@@ -1,0 +1,23 @@
+"""A scaler scales what was divided."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(192, 8)
+y = (x[:, 0] > 0).long()
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+k, scaler = 4, torch.amp.GradScaler("cpu", init_scale=256.0)
+
+for epoch in range(2):
+    for i, (xb, yb) in enumerate(loader):
+        loss = F.cross_entropy(net(xb), yb)
+        scaler.scale(loss / k).backward()
+        if (i + 1) % k == 0:
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()

@@ -1,0 +1,20 @@
+"""Folds by samplers over one dataset, a pass each."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, SubsetRandomSampler, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(192, 8)
+y = (x[:, 0] > 0).long()
+data = TensorDataset(x, y)
+for fold in range(4):
+    train = [i for i in range(192) if i % 4 != fold]
+    loader = DataLoader(data, batch_size=32, sampler=SubsetRandomSampler(train))
+    net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    for xb, yb in loader:
+        optimizer.zero_grad()
+        F.cross_entropy(net(xb), yb).backward()
+        optimizer.step()

@@ -1,0 +1,57 @@
+"""This file tests the rule on steps without a backward, on records written by hand."""
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.training_loop.backward_missing import backward_missing
+from torchmagic.session.run import Run
+
+STEP = Place(file="<cell>", line=8, source="opt.step()")
+
+
+def idle(count, *, why=Idle.NO_BACKWARD, closure=False, computed=True):
+    return IdleStepRecord(
+        optimizer="opt",
+        step=count,
+        why=why,
+        count=count,
+        steps=9,
+        closure=closure,
+        computed=computed,
+        place=STEP,
+        reset=None,
+    )
+
+
+def found(*records, source="", **thresholds):
+    run = Run(source=source)
+    run.records += records
+    return list(backward_missing(run, **thresholds))
+
+
+def test_two_steps_without_a_backward_are_enough():
+    (finding,) = found(idle(1), idle(2))
+    assert (finding.severity, finding.optimizer, finding.line) == (Severity.ERROR, "opt", 8)
+    assert finding.fix == "loss.backward()  # before opt.step()"
+
+
+def test_a_closure_is_told_where_its_backward_belongs():
+    assert "in the closure" in found(idle(1, closure=True), idle(2, closure=True))[0].fix
+
+
+def test_one_such_step_is_silent_and_the_threshold_is_the_callers():
+    assert found(idle(1)) == []
+    assert len(found(idle(1), min_steps=1)) == 1
+
+
+def test_gradients_that_were_reset_are_another_rules():
+    assert found(idle(1, why=Idle.RESET), idle(2, why=Idle.RESET)) == []
+
+
+LOOP = "".join(f"# {line}\n" for line in range(4)) + "for i in range(9):\n    opt.zero_grad()\n    {}\n    opt.step()\n"
+
+
+def test_without_a_call_of_a_model_the_loop_must_name_a_loss():
+    records = [idle(1, computed=False), idle(2, computed=False)]
+    assert len(found(*records, source=LOOP.format("loss = ((x @ w - y) ** 2).mean()"))) == 1
+    assert found(*records, source=LOOP.format("rates.append(opt.param_groups[0]['lr'])")) == []

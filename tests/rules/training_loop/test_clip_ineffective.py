@@ -1,0 +1,48 @@
+"""This file tests the rule on clipping that no step uses, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.loop import ClipRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.training_loop.clip_ineffective import clip_ineffective
+from torchmagic.session.run import Run
+
+
+def clip(*, used=0, unused=12, after_step=12, optimizer="opt", line=9):
+    place = Place(file="<cell>", line=line, source="clip_grad_norm_(net.parameters(), 1.0)")
+    return ClipRecord(optimizer=optimizer, step=1, used=used, unused=unused, after_step=after_step, place=place)
+
+
+def found(*records, **thresholds):
+    run = Run()
+    run.records += records
+    return list(clip_ineffective(run, **thresholds))
+
+
+def test_a_clip_after_the_step_is_told_at_its_line():
+    (finding,) = found(clip())
+    assert (finding.severity, finding.line, finding.optimizer) == (Severity.WARNING, 9, "opt")
+    assert "after the step" in finding.why
+
+
+def test_a_clip_before_the_backward_is_told_so():
+    assert "before the backward" in found(clip(after_step=0))[0].why
+
+
+@pytest.mark.parametrize(("unused", "findings"), [(2, 0), (3, 1)])
+def test_three_iterations_are_asked_for(unused, findings):
+    assert len(found(clip(unused=unused))) == findings
+
+
+def test_the_threshold_is_the_callers():
+    assert len(found(clip(unused=2), min_steps=2)) == 1
+
+
+def test_a_line_whose_clips_are_used_now_and_then_is_silent():
+    assert found(clip(used=1)) == []
+
+
+def test_a_second_line_is_silent_where_a_first_one_clips_for_the_same_optimizer():
+    assert found(clip(used=12, unused=1), clip(line=14)) == []
+    assert [finding.optimizer for finding in found(clip(used=12, optimizer="a"), clip(optimizer="b"))] == ["b"]

@@ -1,0 +1,118 @@
+"""This file tests the rule on a loss that is connected to nothing, on records written by hand."""
+
+from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
+from torchmagic.records.finding import Severity
+from torchmagic.records.model import ModelRecord
+from torchmagic.records.note import CrashRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.training_loop.detached_loss import MIN_BACKWARDS, detached_loss
+from torchmagic.session.run import Run
+
+CUT = Place(file="<cell>", line=4, source="loss = torch.tensor(loss.item())")
+MADE = Place(file="<cell>", line=5, source="loss = criterion(out, y)")
+BACKWARD = Place(file="<cell>", line=6, source="loss.backward()")
+
+
+def detached(**changed):
+    facts = {
+        "loss": "loss",
+        "backward": BACKWARD,
+        "num_backwards": 5,
+        "raised": False,
+        "owned": 4,
+        "connected": ("net",),
+        "ran": ("net",),
+        "cut": CUT,
+        "how": "torch.tensor()",
+        "made": MADE,
+    }
+    return DetachedLossRecord(**{**facts, **changed})
+
+
+def found(*records, source="", steps=5):
+    run = Run(source=source)
+    run.steps = steps
+    run.records += records
+    return list(detached_loss(run))
+
+
+def test_a_loss_that_reaches_nothing_is_told_at_the_line_that_cuts_it():
+    (finding,) = found(detached())
+    assert (finding.severity, finding.line, finding.source) == (Severity.ERROR, 4, CUT.source)
+    assert finding.confidence > 0.9
+    assert "torch.tensor()" in finding.title
+
+
+def test_without_a_cut_the_place_is_the_line_that_makes_the_loss_and_else_the_backward():
+    assert found(detached(cut=None, how=""))[0].line == 5
+    assert found(detached(cut=None, how="", made=None))[0].line == 6
+
+
+def test_one_backward_is_silent_unless_it_raised():
+    assert MIN_BACKWARDS == 2
+    assert found(detached(num_backwards=1)) == []
+    assert len(found(detached(num_backwards=2))) == 1
+    assert len(found(detached(num_backwards=0, raised=True), steps=0)) == 1
+
+
+def test_backward_passes_without_any_step_are_an_inspection():
+    assert found(detached(), steps=0) == []
+
+
+def test_where_nothing_could_be_trained_it_is_silent():
+    assert found(detached(owned=0)) == []
+
+
+def test_gradients_that_are_switched_off_are_another_rules_matter():
+    assert found(detached(connected=(), cut=CUT, how="no_grad", raised=True)) == []
+    assert found(detached(connected=(), ran=(), cut=None, how="", raised=True), a_model()) == []
+
+
+def test_a_model_whose_own_output_has_no_graph_needs_a_cut_to_be_told():
+    assert found(detached(connected=(), cut=None, how=""), a_model()) == []
+    (finding,) = found(detached(connected=(), how=".data"), a_model())
+    assert finding.confidence < 0.9
+
+
+def test_what_no_model_registers_is_another_rules_matter():
+    stray = UnregisteredRecord(
+        module="net",
+        attribute="layers",
+        container="list",
+        class_name="Linear",
+        num_parameters=2,
+        owned=0,
+        registered=0,
+        changed=False,
+        looks=1,
+        place=None,
+    )
+    made = MadeInForwardRecord(model="net", class_name="Linear", num_calls=3, step=0, place=None)
+    assert found(detached(), stray) == []
+    assert found(detached(), made) == []
+
+
+def test_a_number_that_has_no_backward_is_told_at_the_line_that_made_it_one():
+    source = "out = net(x)\nloss = criterion(out, y).item()\nloss.backward()\n"
+    crash = CrashRecord(
+        error="AttributeError",
+        message="'float' object has no attribute 'backward'",
+        file="<cell>",
+        line=3,
+        source="loss.backward()",
+    )
+    (finding,) = found(crash, source=source, steps=0)
+    assert (finding.line, finding.source) == (2, "loss = criterion(out, y).item()")
+    (finding,) = found(crash, steps=0)
+    assert (finding.line, finding.source) == (3, "loss.backward()")
+
+
+def test_another_objects_missing_backward_is_silent():
+    crash = CrashRecord(
+        error="AttributeError", message="'Net' object has no attribute 'backward'", file="", line=1, source=""
+    )
+    assert found(crash, steps=0) == []
+
+
+def a_model():
+    return ModelRecord(name="net", class_name="Net", num_parameters=4, num_trainable=4, num_bytes=16)

@@ -1,0 +1,95 @@
+"""This file tests the rule on optimizers that never step, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.loop import UnsteppedRecord
+from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.training_loop.step_missing import step_missing
+from torchmagic.session.run import Run, Status
+
+BACKWARD = Place(file="<cell>", line=4, source="loss.backward()")
+SCHEDULE = Place(file="<cell>", line=5, source="scheduler.step()")
+
+
+def unstepped(**changes):
+    facts = {
+        "optimizer": "opt",
+        "class_name": "Adam",
+        "iterations": 12,
+        "resets": 12,
+        "scheduled": 0,
+        "built": False,
+        "changed": False,
+        "backward": BACKWARD,
+        "reset": None,
+        "schedule": None,
+        "construction": None,
+    }
+    return UnsteppedRecord(**{**facts, **changes})
+
+
+def found(*records, source="", status=Status.OK, **thresholds):
+    run = Run(source=source)
+    run.status = status
+    run.records += records
+    return list(step_missing(run, **thresholds))
+
+
+def test_an_optimizer_that_is_reset_but_never_steps_is_told_at_the_backward():
+    (finding,) = found(unstepped())
+    assert (finding.severity, finding.optimizer, finding.line) == (Severity.ERROR, "opt", 4)
+    assert finding.fix.startswith("opt.step()")
+
+
+def test_one_whose_schedule_moves_is_told_there():
+    assert found(unstepped(scheduled=3, schedule=SCHEDULE))[0].line == 5
+
+
+@pytest.mark.parametrize(("iterations", "findings"), [(1, 0), (2, 0), (3, 1)])
+def test_three_iterations_are_asked_for_and_one_is_an_inspection(iterations, findings):
+    assert len(found(unstepped(iterations=iterations))) == findings
+
+
+def test_the_threshold_is_the_callers():
+    assert found(unstepped(), min_iterations=13) == []
+
+
+@pytest.mark.parametrize("changes", [{"changed": True}, {"resets": 0}])
+def test_parameters_that_somebody_else_updates_and_unused_optimizers_are_silent(changes):
+    assert found(unstepped(**changes)) == []
+
+
+def test_building_it_is_a_use():
+    assert len(found(unstepped(resets=0, built=True))) == 1
+
+
+@pytest.mark.parametrize("status", [Status.ERROR, Status.INTERRUPTED])
+def test_a_run_that_did_not_come_to_its_end_is_silent(status):
+    assert found(unstepped(), status=status) == []
+
+
+STEPPED = OptimizerRecord(name="other", class_name="Adam", lr=(0.1,), parameters=())
+
+
+@pytest.mark.parametrize("source", ["opt.step()", "self.opt.step()", "scaler.step(opt)"])
+def test_a_step_that_stands_there_may_wait_for_more_batches(source):
+    assert found(unstepped(), source=source) == []
+    assert len(found(unstepped(iterations=32), source=source)) == 1
+
+
+def test_the_step_of_another_optimizer_is_not_waited_for():
+    assert len(found(unstepped(), STEPPED, source="other.step()")) == 1
+    assert len(found(unstepped(optimizer="Adam"), STEPPED, source="other.step()")) == 1
+    assert found(unstepped(optimizer="Adam"), source="unknown.step()") == []
+
+
+@pytest.mark.parametrize("line", ["p -= 0.1 * p.grad", "norms.append(p.grad.norm())", "fisher[n] += p.grad ** 2"])
+def test_gradients_that_are_looked_at_by_hand_are_silent(line):
+    assert found(unstepped(), source=f"for n, p in net.named_parameters():\n    {line}\n") == []
+
+
+def test_resetting_by_hand_is_not_looking_at_gradients():
+    source = "for p in net.parameters():\n    if p.grad is not None:\n        p.grad.zero_()\n    p.grad = None\n"
+    assert len(found(unstepped(), source=source)) == 1

@@ -1,0 +1,59 @@
+"""This file tests the rule on gradients that are reset too early, on records written by hand."""
+
+import pytest
+
+from torchmagic.records.finding import Severity
+from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.training_loop.zero_grad_after_backward import zero_grad_after_backward
+from torchmagic.session.run import Run
+
+STEP = Place(file="<cell>", line=8, source="opt.step()")
+RESET = Place(file="<cell>", line=7, source="opt.zero_grad()")
+
+
+def idle(count, *, why=Idle.RESET, optimizer="opt", reset=RESET):
+    return IdleStepRecord(
+        optimizer=optimizer,
+        step=count,
+        why=why,
+        count=count,
+        steps=9,
+        closure=False,
+        computed=True,
+        place=STEP,
+        reset=reset,
+    )
+
+
+def found(*records, **thresholds):
+    run = Run()
+    run.records += records
+    return list(zero_grad_after_backward(run, **thresholds))
+
+
+def test_two_steps_after_a_reset_are_enough_and_the_reset_is_the_place():
+    (finding,) = found(idle(1), idle(2))
+    assert (finding.severity, finding.optimizer, finding.line, finding.step) == (Severity.ERROR, "opt", 7, 1)
+    assert finding.source == "opt.zero_grad()"
+    assert finding.evidence["steps without gradients"] == 2
+
+
+def test_a_reset_that_no_line_tells_of_is_placed_at_the_step():
+    assert found(idle(1, reset=None), idle(2, reset=None))[0].line == 8
+
+
+def test_once_is_silent_and_the_threshold_is_the_callers():
+    assert found(idle(1)) == []
+    assert len(found(idle(1), min_steps=1)) == 1
+    assert found(idle(1), idle(2), min_steps=3) == []
+
+
+def test_a_step_without_any_backward_is_another_rules():
+    assert found(idle(1, why=Idle.NO_BACKWARD), idle(2, why=Idle.NO_BACKWARD)) == []
+
+
+@pytest.mark.parametrize("names", [("g_opt",), ("g_opt", "d_opt")])
+def test_each_optimizer_is_counted_by_itself(names):
+    records = [idle(count, optimizer=name) for name in names for count in (1, 2)]
+    assert [finding.optimizer for finding in found(*records, idle(1, optimizer="once"))] == list(names)

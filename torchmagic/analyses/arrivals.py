@@ -1,0 +1,55 @@
+"""This file is the arrivals of gradients: which parts of a run's models they never came to, and which story fits."""
+
+from collections.abc import Sequence
+
+from torchmagic.records.connection import DetachedLossRecord, GradientFlowRecord, UnreachedRecord
+from torchmagic.session.run import Run
+
+# Names of parameters that a title shows.
+MOST_NAMED = 4
+
+
+def disconnected(run: Run) -> DetachedLossRecord | None:
+    """Return what is known of a run none of whose backward passes reached anything; None for any other run."""
+    return next(iter(run.of(DetachedLossRecord)), None)
+
+
+def stale(run: Run, *, min_steps: int) -> list[GradientFlowRecord]:
+    """Return the optimizers that stepped without any gradient, while a model like theirs had gradients in vain.
+
+    Args:
+        run: A run.
+        min_steps: Steps that such an optimizer must have made.
+    """
+    return [
+        flow
+        for flow in run.of(GradientFlowRecord)
+        if flow.twin and flow.num_trainable and not flow.num_received and flow.steps >= min_steps
+    ]
+
+
+def silent_parts(run: Run) -> list[UnreachedRecord]:
+    """Return the parts without a gradient that are worth a word of their own.
+
+    Left out are parts whose values somebody else changes or an earlier cell has trained, those beside which a model
+    chooses, and everything of a run or an optimizer that had no gradient at all.
+    """
+    if disconnected(run) is not None:
+        return []
+    lost = {flow.optimizer for flow in run.of(GradientFlowRecord) if flow.twin and not flow.num_received}
+    return [
+        record
+        for record in run.of(UnreachedRecord)
+        if not (record.changed or record.stepped_before or record.varies or record.optimizer in lost)
+    ]
+
+
+def is_cut(record: UnreachedRecord, *, min_forwards: int) -> bool:
+    """Whether a part ran in enough training forwards, and the source shows where its result leaves the graph."""
+    return record.executed >= min_forwards and record.cut is not None
+
+
+def shown(names: Sequence[str], count: int) -> str:
+    """Return a few names, and how many more there are."""
+    first = ", ".join(names[:MOST_NAMED])
+    return f"{first} and {count - MOST_NAMED} more" if count > MOST_NAMED else first

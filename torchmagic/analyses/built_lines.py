@@ -1,0 +1,53 @@
+"""This file finds the line of a cell that builds something: a function that only returns it does not count."""
+
+import ast
+from collections.abc import Sequence
+
+from torchmagic.analyses.source_lines import line_at, nodes_of
+from torchmagic.records.place import Place
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
+    """Return, of the lines that led to a construction, the one that a user would move.
+
+    Args:
+        source: Source of the cell.
+        places: The line that builds, then those that called it, outwards.
+
+    Returns:
+        The innermost line of the cell which is not in a function that only makes the thing and returns it; the
+        innermost of all where the cell has none.
+    """
+    inside = [place for place in places if place.source and line_at(source, place.line) == place.source]
+    for place in inside[:-1]:
+        if not _is_returned(source, place.line):
+            return place
+    return inside[-1] if inside else (places[0] if places else None)
+
+
+def _is_returned(source: str, line: int) -> bool:
+    """Whether the function around a line returns what the line builds."""
+    around = [node for node in nodes_of(source) if isinstance(node, _FUNCTIONS) and _holds(node, line)]
+    if not around:
+        return False
+    function = max(around, key=lambda node: node.lineno)
+    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and _holds(node, line)]
+    statement = min(statements, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
+    if isinstance(statement, ast.Return):
+        return True
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    built = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    returned = {each.id for node in ast.walk(function) if isinstance(node, ast.Return) for each in _names(node.value)}
+    return bool(built & returned)
+
+
+def _names(value: ast.expr | None) -> list[ast.Name]:
+    """Return the names that a value is, or that a tuple of values is made of."""
+    items = value.elts if isinstance(value, ast.Tuple) else [value]
+    return [each for each in items if isinstance(each, ast.Name)]
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)

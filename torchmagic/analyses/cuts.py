@@ -1,0 +1,185 @@
+"""This file finds the cut: the line at which code takes a result out of the graph on its way to a loss."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torchmagic.analyses.scopes import Definition, Scope, name_of
+
+# Methods and attributes that give a tensor without a graph, or no tensor at all.
+_METHODS = frozenset({
+    "detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort",
+    "long", "int", "short", "byte", "bool", "nonzero", "eq", "ne", "gt", "lt", "ge", "le",
+})  # fmt: skip
+# Functions that do so with what they are given.
+_FUNCTIONS = frozenset({
+    "tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "array", "asarray", "Parameter", "Variable", "float",
+    "int", "detach", "argmax", "argmin", "argsort", "one_hot",
+})  # fmt: skip
+# Names under which functions come, and no tensors.
+_LIBRARIES = frozenset({"torch", "np", "numpy", "nn", "F", "autograd"})
+# What other code's names may lead to, and how deep calls are followed.
+DEEPEST = 4
+# Stands for every name where it is not known by which names models are called.
+ANYTHING = "*"
+WITHOUT_GRADIENTS = "no_grad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A place at which a graph ends.
+
+    Args:
+        file: File or cell in which it stands.
+        function: Name of the function around it; empty at top level.
+        line: Its 1-based line.
+        how: What does it, such as ``.detach()`` or ``torch.tensor()``; ``no_grad`` where gradients are switched off.
+    """
+
+    file: str
+    function: str
+    line: int
+    how: str
+
+    @property
+    def blind(self) -> bool:
+        """Whether gradients are switched off there."""
+        return self.how == WITHOUT_GRADIENTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """What is looked for: results of calls by these names, in these scopes."""
+
+    scopes: Sequence[Scope]
+    sources: frozenset[str]
+    own: frozenset[str]  # classes in whose methods every part of ``self`` is such a result
+
+
+def cuts_above(scope: Scope, results: Sequence[ast.expr], every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
+    """Return the cuts between models and the expressions of a scope, those nearest to the expressions first.
+
+    Args:
+        scope: Scope in which the expressions stand.
+        results: Losses, or what a function returns.
+        every: All scopes that are known, in which functions that are called are looked up.
+        models: Names by which models, or parts of one, are called.
+    """
+    search = _Search(scopes=every, sources=models, own=frozenset())
+    given = [Definition(value=each, blind=scope.blind) for each in results]
+    return list(dict.fromkeys(_in_scope(search, scope, given, frozenset(), 0)))
+
+
+def cuts_within(classes: frozenset[str], every: Sequence[Scope]) -> list[Cut]:
+    """Return the cuts in the ``forward`` of classes, between what it is given or calls, and what it returns."""
+    search = _Search(scopes=every, sources=frozenset(), own=classes)
+    forwards = [each for each in every if each.name == "forward" and each.owner in classes]
+    found = [cut for each in forwards for cut in _in_scope(search, each, each.results, frozenset(each.arguments), 0)]
+    return list(dict.fromkeys(found))
+
+
+def _in_scope(
+    search: _Search, scope: Scope, results: Sequence[Definition], tainted: frozenset[str], depth: int
+) -> Iterator[Cut]:
+    """Yield the cuts on the way to some results, step by step backwards through what their names were given."""
+    seen: set[str] = set()
+    level = list(results)
+    while level:
+        following: list[Definition] = []
+        for each in reversed(level):  # what comes last is nearest to the result
+            cut = [node for node in ast.walk(each.value) if _depends(search, scope, node, tainted)]
+            blind = each.blind or scope.blind
+            if blind is not None and cut:
+                yield Cut(file=scope.file, function=scope.name, line=blind, how=WITHOUT_GRADIENTS)
+            for node in cut:
+                if how := _cutting(node):
+                    yield Cut(file=scope.file, function=scope.name, line=_line(node), how=how)
+            for name in sorted({name_of(node) for node in ast.walk(each.value)} - seen - {""}):
+                seen.add(name)
+                following += scope.given(name)
+            if depth < DEEPEST:
+                yield from _in_calls(search, scope, each.value, tainted, depth)
+        level = following
+
+
+def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset[str], depth: int) -> Iterator[Cut]:
+    """Yield the cuts inside the user's functions that an expression calls."""
+    for node in ast.walk(value):
+        if not isinstance(node, ast.Call):
+            continue
+        name = name_of(node.func).rpartition(".")[2]
+        for called in search.scopes:
+            if called.name != name or called is scope or not called.results:
+                continue
+            marked = {
+                argument
+                for argument, given in zip(called.arguments, node.args, strict=False)
+                if _touches(search, scope, given, tainted)
+            }
+            marked |= {each.arg for each in node.keywords if each.arg and _touches(search, scope, each.value, tainted)}
+            yield from _in_scope(search, called, called.results, frozenset(marked), depth + 1)
+
+
+def _touches(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset[str]) -> bool:
+    """Whether an argument is a model, or comes from one."""
+    return any(_is_source(search, scope, node) for node in ast.walk(value)) or _depends(search, scope, value, tainted)
+
+
+def _depends(
+    search: _Search, scope: Scope, value: ast.AST, tainted: frozenset[str], seen: frozenset[str] = frozenset()
+) -> bool:
+    """Whether an expression's value comes from a model."""
+    if not isinstance(value, ast.expr):
+        return False
+    if ANYTHING in search.sources:
+        return True
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and _is_source(search, scope, node.func):
+            return True
+        name = name_of(node)
+        if not name:
+            continue
+        if name in tainted or (_is_source(search, scope, node) and isinstance(node, ast.Attribute) and scope.owner):
+            return True
+        given = [] if name in seen else scope.given(name)
+        if any(_depends(search, scope, each.value, tainted, seen | {name}) for each in given):
+            return True
+    return False
+
+
+def _is_source(search: _Search, scope: Scope, node: ast.AST) -> bool:
+    """Whether a node names a model, a part of one that is looked for, or a function that runs a model."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return scope.owner in search.own or node.attr in search.sources
+    name = name_of(node)
+    return bool(name) and (name in search.sources or name.rpartition(".")[2] in search.sources)
+
+
+def _cutting(node: ast.AST) -> str:
+    """Return what an expression does that ends the graph of its operand; empty when it does not."""
+    if isinstance(node, ast.Attribute) and node.attr == "data":
+        return ".data"
+    if isinstance(node, ast.Compare) and not any(
+        isinstance(each, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for each in node.ops
+    ):
+        return "comparison"
+    if not isinstance(node, ast.Call):
+        return ""
+    name = name_of(node.func)
+    last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+    if last in _FUNCTIONS and node.args:
+        return (
+            f"{name or last}()" if (name and "." not in name) or name.partition(".")[0] in _LIBRARIES else f".{last}()"
+        )
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
+        return f".{node.func.attr}()"
+    return ""
+
+
+def _line(node: ast.AST) -> int:
+    """Return the line on which the cut itself is written, which in a chain of calls over several lines is its last."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.end_lineno or node.lineno
+    if isinstance(node, ast.Attribute):
+        return node.end_lineno or node.lineno
+    return int(getattr(node, "lineno", 0))

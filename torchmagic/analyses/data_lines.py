@@ -1,0 +1,127 @@
+"""This file finds the lines from which a model's input comes: where it is fetched, and where its data are made."""
+
+import ast
+from collections.abc import Iterator
+
+from torchmagic.analyses.scopes import name_of
+from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.records.place import Place
+
+# Bindings that are followed from one name to the next.
+DEEPEST = 6
+# What makes a tensor or an array of data.
+MAKERS = frozenset({
+    "tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "DoubleTensor", "rand", "randn", "randint", "arange",
+    "linspace", "zeros", "ones", "full", "stack", "load", "read_csv", "array", "asarray", "normal", "uniform",
+})  # fmt: skip
+SEEDERS = frozenset({"manual_seed", "seed", "seed_everything", "default_rng", "RandomState"})
+
+
+def fetch_line(source: str, place: Place | None, model: str) -> int | None:
+    """Return the line that gives a value to what a model is called with, nearest above the call; else the call's.
+
+    Args:
+        source: Source of the cell.
+        place: The line that calls the model.
+        model: Its name.
+    """
+    if place is None:
+        return None
+    given = _argument(source, place.line, model.rpartition(".")[2])
+    found = _binding(source, given, place.line) if given is not None else None
+    return found[0] if found is not None else place.line
+
+
+def origin_line(source: str, place: Place | None, model: str) -> int | None:
+    """Return the line that makes the data from which a model's input comes; None where the source does not say."""
+    if place is None:
+        return None
+    todo = [(_argument(source, place.line, model.rpartition(".")[2]), place.line, 0)]
+    seen: set[int] = set()
+    while todo:
+        node, line, depth = todo.pop(0)
+        found = _binding(source, node, line) if node is not None else None
+        if found is None or found[0] in seen or depth > DEEPEST:
+            continue
+        seen.add(found[0])
+        if any(isinstance(each, ast.Call) and _last(each.func) in MAKERS for each in ast.walk(found[1])):
+            return found[0]
+        todo += [
+            (part, found[0], depth + 1) for part in ast.walk(found[1]) if isinstance(part, (ast.Name, ast.Attribute))
+        ]
+    return None
+
+
+def reseeds_in_a_loop(source: str) -> int | None:
+    """Return the first line inside a loop that seeds a random generator; None where there is none."""
+    loops = [node for node in nodes_of(source) if isinstance(node, (ast.For, ast.While))]
+    for loop in loops:
+        for node in (each for part in loop.body for each in ast.walk(part)):
+            if isinstance(node, ast.Call) and _last(node.func) in SEEDERS and _is_constant(node):
+                return node.lineno
+    return None
+
+
+def lines_giving(source: str, name: str) -> Iterator[tuple[int, ast.expr]]:
+    """Yield the lines that give a value to a name or an attribute of ``self``, with the value."""
+    for line, target, value in _bindings(source):
+        if name_of(target) == name:
+            yield line, value
+
+
+def _argument(source: str, line: int, model: str) -> ast.expr | None:
+    """Return what the model is handed at a line: the first argument of the call by its name, else of the innermost."""
+    calls = [
+        node
+        for node in nodes_of(source)
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line) and node.args
+    ]
+    named = [node for node in calls if _last(node.func) == model]
+    chosen = (named or sorted(calls, key=lambda node: (node.lineno, node.col_offset)))[-1:]
+    return chosen[0].args[0] if chosen else None
+
+
+def _binding(source: str, node: ast.expr | ast.AST, line: int) -> tuple[int, ast.expr] | None:
+    """Return line and value of the last binding of a name above a line, else of the last one at all."""
+    bare = node
+    while isinstance(bare, (ast.Call, ast.Subscript)) or (isinstance(bare, ast.Attribute) and not name_of(bare)):
+        inner = bare.func if isinstance(bare, ast.Call) else bare.value
+        bare = inner.value if isinstance(bare, ast.Call) and isinstance(inner, ast.Attribute) else inner
+    name = name_of(bare)
+    if not name:
+        return None
+    found = list(lines_giving(source, name))
+    above = [each for each in found if each[0] <= line]
+    return max(above or found, key=lambda each: each[0], default=None)
+
+
+def _bindings(source: str) -> Iterator[tuple[int, ast.expr, ast.expr]]:
+    for node in nodes_of(source):
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            pairs = [(node.target, node.iter)]
+        else:
+            continue
+        for target, value in pairs:
+            line = node.lineno if not isinstance(node, ast.comprehension) else value.lineno
+            yield from ((line, each, part) for each, part in _unpacked(target, value))
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield target, value
+        return
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    for i, each in enumerate(target.elts):
+        yield from _unpacked(each, parts[i] if len(parts) == len(target.elts) else value)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_constant(call: ast.Call) -> bool:
+    return bool(call.args) and isinstance(call.args[0], ast.Constant)

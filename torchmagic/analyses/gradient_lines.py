@@ -1,0 +1,93 @@
+"""This file finds what code does with ``.grad`` by hand: the lines that reset it, and whether it is read or scaled."""
+
+import ast
+from collections.abc import Iterator
+
+from torchmagic.analyses.source_lines import nodes_of
+
+# Methods that empty a tensor in place, and what stands between a gradient and them.
+_EMPTYING = frozenset({"zero_", "fill_"})
+_PASSING = frozenset({"data", "detach", "detach_"})
+_SCALING = frozenset({"mul_", "div_", "true_divide_", "_foreach_mul_", "_foreach_div_"})
+_EMPTY = frozenset({"zeros_like", "zeros"})
+
+
+def reset_between(source: str, first: int, last: int) -> int | None:
+    """Return the line after ``first``, and up to ``last`` where that comes later, that empties gradients by hand.
+
+    Args:
+        source: Source of the cell or file.
+        first: Line of the backward; 0 where it is not in the same function as the step.
+        last: Line of the step.
+    """
+    end = last if last > first else 1 << 30
+    return next((line for line in sorted(set(_resets(source))) if first < line <= end), None)
+
+
+def reads_gradients(source: str) -> bool:
+    """Whether code takes values from ``.grad``, as who updates or inspects by hand does."""
+    nodes = list(nodes_of(source))
+    emptied = {id(node) for each in nodes for node in _emptied(each)}
+    compared = {id(each.left) for each in nodes if isinstance(each, ast.Compare)}
+    return any(
+        _is_gradient(each) and isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in emptied | compared
+        for each in nodes
+    )
+
+
+def scales_gradients(source: str) -> bool:
+    """Whether code multiplies or divides ``.grad`` by hand."""
+    return any(_scales(each) for each in nodes_of(source))
+
+
+def _scales(node: ast.AST) -> bool:
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return _is_gradient(_beneath(node.target))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SCALING:
+        inside = [part for each in node.args for part in ast.walk(each)]
+        return _is_gradient(_beneath(node.func.value)) or any(_is_gradient(part) for part in inside)
+    if isinstance(node, ast.Assign) and any(_is_gradient(_beneath(target)) for target in node.targets):
+        return isinstance(node.value, ast.BinOp) and isinstance(node.value.op, (ast.Mult, ast.Div))
+    return False
+
+
+def _resets(source: str) -> Iterator[int]:
+    for node in nodes_of(source):
+        if any(True for _ in _emptied(node)) and isinstance(node, (ast.stmt, ast.expr)):
+            yield node.lineno
+
+
+def _emptied(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the gradients that a statement or a call empties."""
+    if isinstance(node, ast.Assign) and _is_empty(node.value):
+        yield from (target for target in map(_beneath, node.targets) if _is_gradient(target))
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult) and _is_empty(node.value):
+        target = _beneath(node.target)
+        if _is_gradient(target):
+            yield target
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EMPTYING:
+        target = _beneath(node.func.value)
+        if _is_gradient(target):
+            yield target
+
+
+def _is_empty(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+        return name in _EMPTY
+    return isinstance(value, ast.Constant) and value.value in (None, 0, 0.0)
+
+
+def _beneath(node: ast.AST) -> ast.AST:
+    """Return what ``.data``, ``.detach()`` and an index are taken of."""
+    while True:
+        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _PASSING):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PASSING:
+            node = node.func.value
+        else:
+            return node
+
+
+def _is_gradient(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "grad"

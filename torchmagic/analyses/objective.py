@@ -1,0 +1,103 @@
+"""This file is the objective: whether a run minimises one loss that is built on standard criteria."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
+from torchmagic.records.reach import ReachRecord
+from torchmagic.session.run import Run
+
+# Functions written in Python that turn no gradient: they run a part of the model again, or are its compiled form.
+PLAIN_FUNCTIONS = ("CheckpointFunctionBackward", "CompiledFunctionBackward")
+# Optimizers with one loss step as often after each backward; those with losses of their own see a backward each.
+SHARE_OF_OWN_BACKWARDS = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """The one thing that a run minimises.
+
+    Args:
+        losses: Names of its losses, one a line that calls ``backward``.
+        criteria: Standard criteria that they are built on.
+        sign: 1 where the criteria are minimised, -1 where they are negated, 0 where that cannot be told.
+        mixed: Whether there are terms that are no standard criterion.
+        altered: Whether a criterion has weights, smoothing, or another reduction than the mean.
+        num_classes: Classes of a classification; 0 without one.
+    """
+
+    losses: tuple[str, ...]
+    criteria: tuple[str, ...]
+    sign: int
+    mixed: bool
+    altered: bool
+    num_classes: int
+
+
+def single_objective(run: Run) -> Objective | None:
+    """Return the objective of a run, or None: two optimizers with losses of their own, as of a GAN or actor and critic.
+
+    None too for a loss that uses ``log_prob`` or weighs samples by numbers of both signs, for a function of the user's
+    own in the graph (it may reverse gradients), for a loss without a standard criterion, and where that is not known.
+    """
+    records = run.of(ObjectiveRecord)
+    if not records or not {each.place for each in run.of(BackwardRecord)} <= {each.place for each in records}:
+        return None
+    if any(each.log_prob or each.weighted or not each.criteria for each in records):
+        return None
+    functions = {name for each in run.of(ReachRecord) for name in each.opaque}
+    if functions - set(PLAIN_FUNCTIONS) or _compete(run):
+        return None
+    signs = {each.sign for each in records}
+    return Objective(
+        losses=tuple(dict.fromkeys(each.loss for each in records)),
+        criteria=tuple(dict.fromkeys(name for each in records for name in each.criteria)),
+        sign=signs.pop() if len(signs) == 1 else 0,
+        mixed=any(each.mixed for each in records),
+        altered=any(each.altered for each in records),
+        num_classes=max(each.num_classes for each in records),
+    )
+
+
+def chance_level(run: Run) -> float:
+    """Return the loss that the best constant prediction would have had, seen over the run; NaN where not known."""
+    _, levels = run.series("chance_loss")
+    return max(levels, default=math.nan)
+
+
+def _compete(run: Run) -> bool:
+    """Whether two optimizers step in the same stretch of the run, each after backwards of its own."""
+    spans = _spans(run)
+    overlapping = [
+        (max(one[0], other[0]), min(one[1], other[1]))
+        for i, one in enumerate(spans)
+        for other in spans[:i]
+        if max(one[0], other[0]) < min(one[1], other[1])
+    ]
+    if not overlapping:
+        return False
+    if len(run.of(BackwardRecord)) > 1:
+        return True
+    first, last = max(overlapping, key=lambda span: span[1] - span[0])
+    steps, _ = run.series("loss")
+    with_backward = len({step for step in steps if first <= step <= last})
+    return with_backward >= SHARE_OF_OWN_BACKWARDS * (last - first)
+
+
+def _spans(run: Run) -> Sequence[tuple[int, int]]:
+    """Return the first and last step of each optimizer."""
+    groups: dict[tuple[str, int], GroupRecord] = {}
+    for group in run.of(GroupRecord):
+        groups.setdefault((group.optimizer, group.step), group)
+    return [(group.step, _last_step(run, group, groups.values())) for group in groups.values()]
+
+
+def _last_step(run: Run, group: GroupRecord, others: Iterable[GroupRecord]) -> int:
+    """Return the last step at which the rate of an optimizer is known, before another one takes over its name."""
+    end = min(
+        (each.step for each in others if each.optimizer == group.optimizer and each.step > group.step), default=None
+    )
+    steps, _ = run.series("lr", name=group.subject)
+    return max((step for step in steps if group.step <= step and (end is None or step < end)), default=group.step)

@@ -1,0 +1,176 @@
+"""This file reads the scopes of source code: what each function assigns, returns, and calls ``backward`` on."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from torchmagic.analyses.source_lines import nodes_of
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_GROWING = ("append", "extend", "add", "insert", "update", "setdefault")
+_WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A value that a name is given: the expression, and the line that switches gradients off around it, if any."""
+
+    value: ast.expr
+    blind: int | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """A function, or the code at top level.
+
+    Args:
+        name: Name of the function; empty at top level.
+        file: File or cell in which it stands.
+        owner: Name of the class that it is a method of; empty for none.
+        arguments: Names of its arguments, without ``self``.
+        parent: Scope around it.
+        definitions: What each name is given anywhere in it; ``self.x`` is the name ``x``.
+        losses: Expressions on which ``backward`` is called.
+        results: What it returns.
+        blind: Line of a decorator that switches gradients off.
+    """
+
+    name: str
+    file: str = ""
+    owner: str = ""
+    arguments: tuple[str, ...] = ()
+    parent: "Scope | None" = None
+    definitions: dict[str, list[Definition]] = field(default_factory=dict)
+    losses: list[ast.expr] = field(default_factory=list)
+    results: list[Definition] = field(default_factory=list)
+    blind: int | None = None
+
+    def given(self, name: str) -> list[Definition]:
+        """Return what a name is given here, or, where it is not, in the scopes around."""
+        found = self.definitions.get(name)
+        if found is not None or name in self.arguments or self.parent is None:
+            return found or []
+        return self.parent.given(name)
+
+
+def scopes(source: str, *, file: str = "") -> list[Scope]:
+    """Return the scopes of some source, the outermost first; none where it cannot be read."""
+    tree = next(nodes_of(source), None)
+    if not isinstance(tree, ast.Module):
+        return []
+    found = [Scope(name="", file=file)]
+    _read(tree.body, found[0], found, owner="", blind=None)
+    return found
+
+
+def name_of(node: ast.AST) -> str:
+    """Return a name, attribute or item as one dotted name, without a leading ``self.``; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = name_of(node.value)
+        return node.attr if before == "self" else f"{before}.{node.attr}" if before else ""
+    if isinstance(node, ast.Subscript):
+        return name_of(node.value)
+    return ""
+
+
+def _read(body: list[ast.stmt], scope: Scope, found: list[Scope], *, owner: str, blind: int | None) -> None:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            _read(statement.body, scope, found, owner=statement.name, blind=None)
+        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.append(_function(statement, scope, owner))
+            _read(statement.body, found[-1], found, owner="", blind=found[-1].blind)
+        else:
+            _statement(statement, scope, blind)
+            inner = blind
+            if isinstance(statement, (ast.With, ast.AsyncWith)) and any(
+                _switches_off(item.context_expr) for item in statement.items
+            ):
+                inner = statement.lineno
+            for part in _bodies(statement):
+                _read(part, scope, found, owner="", blind=inner)
+
+
+def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        part = getattr(statement, name, None)
+        if isinstance(part, list):
+            yield part
+    for handler in getattr(statement, "handlers", []):
+        yield handler.body
+    for case in getattr(statement, "cases", []):
+        yield case.body
+
+
+def _function(statement: ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope, owner: str) -> Scope:
+    given = statement.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    blind = next((each.lineno for each in statement.decorator_list if _switches_off(each)), None)
+    arguments = tuple(names[1:] if owner and names[:1] == ["self"] else names)
+    return Scope(name=statement.name, file=parent.file, owner=owner, arguments=arguments, parent=parent, blind=blind)
+
+
+def _statement(statement: ast.stmt, scope: Scope, blind: int | None) -> None:
+    """Note what one statement assigns, returns and calls ``backward`` on; not what the statements in it do."""
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            _give(target, statement.value, scope, blind)
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)) and statement.value is not None:
+        _give(statement.target, statement.value, scope, blind)
+    elif isinstance(statement, (ast.For, ast.AsyncFor)):
+        _give(statement.target, statement.iter, scope, blind)
+    elif isinstance(statement, ast.Return) and statement.value is not None:
+        scope.results.append(Definition(value=statement.value, blind=blind))
+    for node in _expressions(statement):
+        if isinstance(node, ast.NamedExpr):
+            _give(node.target, node.value, scope, blind)
+        elif isinstance(node, ast.Call):
+            _call(node, scope, blind)
+
+
+def _call(node: ast.Call, scope: Scope, blind: int | None) -> None:
+    if not isinstance(node.func, ast.Attribute):
+        return
+    if node.func.attr == "backward":
+        owner = name_of(node.func.value)
+        engine = owner.rpartition(".")[2] in ("autograd", "accelerator", "fabric", "engine") and node.args
+        scope.losses.append(node.args[0] if engine else node.func.value)
+    elif node.func.attr in _GROWING and name_of(node.func.value):
+        for each in node.args:
+            _give(node.func.value, each, scope, blind)
+
+
+def _give(target: ast.expr, value: ast.expr, scope: Scope, blind: int | None) -> None:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        for i, each in enumerate(target.elts):
+            _give(each, parts[i] if len(parts) == len(target.elts) else value, scope, blind)
+    elif isinstance(target, ast.Starred):
+        _give(target.value, value, scope, blind)
+    elif name := name_of(target):
+        scope.definitions.setdefault(name, []).append(Definition(value=value, blind=blind))
+        holder = name_of(target.value) if isinstance(target, ast.Attribute) else ""
+        if holder and holder != "self":  # an object is made of what its attributes are given
+            scope.definitions.setdefault(holder, []).append(Definition(value=value, blind=blind))
+
+
+def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield the expressions of a statement, without those of the statements and functions inside it."""
+    todo: list[ast.AST] = [each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.expr):
+            yield node
+        if not isinstance(node, (*_FUNCTIONS, ast.ExceptHandler, ast.match_case)):
+            todo += ast.iter_child_nodes(node)
+
+
+def _switches_off(node: ast.expr) -> bool:
+    """Whether a context manager or decorator switches gradients off."""
+    called = node.func if isinstance(node, ast.Call) else node
+    last = name_of(called).rpartition(".")[2]
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    refused = isinstance(given, ast.Constant) and given.value is False
+    return refused if last == "set_grad_enabled" else last in _WITHOUT_GRADIENTS and not refused

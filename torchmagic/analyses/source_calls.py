@@ -1,0 +1,32 @@
+"""This file finds calls of a method in source code and the names they are about, and what a loop assigns."""
+
+import ast
+
+from torchmagic.analyses.source_lines import nodes_of
+
+
+def calls_on(source: str, method: str) -> list[tuple[int, frozenset[str]]]:
+    """Return the line of each call of a method, with the last names of what it is called on and given first.
+
+    ``self.opt.step()`` is about ``opt``, ``scaler.step(opt)`` about ``scaler`` and ``opt``.
+    """
+    found = []
+    for node in nodes_of(source):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
+            about = [node.func.value, *node.args[:1]]
+            found.append((node.lineno, frozenset(name for each in about if (name := _last(each)))))
+    return found
+
+
+def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
+    """Whether a loop around a line assigns to a name that contains one of the words."""
+    loops = [node for node in nodes_of(source) if isinstance(node, (ast.For, ast.While))]
+    around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or loop.lineno)]
+    assigned = (part for loop in around for part in ast.walk(loop) if isinstance(part, ast.Name))
+    return any(isinstance(part.ctx, ast.Store) and any(word in part.id.lower() for word in words) for part in assigned)
+
+
+def _last(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

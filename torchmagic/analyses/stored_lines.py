@@ -1,0 +1,123 @@
+"""This file finds the lines of a loop that keep a tensor with its graph: in a sum, a list, a dict, or as a state."""
+
+import ast
+from collections.abc import Collection, Iterator
+
+from torchmagic.analyses.source_lines import nodes_of
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", "update", "setdefault", "push", "log"})
+# What gives numbers, or a tensor without its graph.
+_CUTTING = frozenset({
+    "item", "detach", "detach_", "tolist", "numpy", "argmax", "float", "int", "format", "len", "bool",
+})  # fmt: skip
+_DATA = frozenset({"data", "shape", "grad", "dtype", "device"})
+
+
+def line_that_stores(source: str, losses: Collection[str], holders: Collection[str], backward: int) -> int | None:
+    """Return the line that most likely keeps the graph of each iteration; None where none does by its text.
+
+    Args:
+        source: Source of the cell or file.
+        losses: Names on which ``backward`` is called.
+        holders: Variables that were found to hold graphs, such as ``losses`` or ``trainer.history``; may be empty.
+        backward: Line of the backward; 0 where it is not known.
+    """
+    nodes = list(nodes_of(source))
+    cut = {id(part) for node in nodes if _cuts(node) for part in ast.walk(node) if part is not node}
+    off = {id(part) for node in nodes if _is_no_grad(node) for part in ast.walk(node)}
+    loops = [node for node in nodes if isinstance(node, _LOOPS)]
+    inner = {id(part) for loop in loops if _holds(loop, backward) for part in ast.walk(loop)}
+    names = _with_graphs(nodes, set(losses), cut)
+    best: tuple[int, int] | None = None
+    for node in nodes:
+        for target, value in _stores(node):
+            if id(node) in off or not _carries(value, names, cut):
+                continue
+            root = _text(target)
+            held = any(root == each or each.endswith("." + root.removeprefix("self.")) for each in holders)
+            own = _carries(value, set(losses), cut)
+            score = 4 * held + 2 * (id(node) in inner) + own
+            if isinstance(node, ast.Call) or held or id(node) in inner:
+                best = max(best or (-1, 0), (score, -node.lineno))  # type: ignore[attr-defined] # statements and calls
+    return -best[1] if best else None
+
+
+def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield where a statement or a call keeps something, and what, if it may be kept into the next iteration."""
+    if isinstance(node, ast.AugAssign):
+        yield node.target, node.value
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            for part in parts:
+                again = _text(part) in {_text(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
+                if isinstance(part, ast.Subscript) or again or isinstance(part, ast.Attribute):
+                    yield part, node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
+        for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            yield _owner(node.func.value), value
+
+
+def _with_graphs(nodes: list[ast.AST], names: set[str], cut: set[int]) -> set[str]:
+    """Return the names that have graphs when some names have: what these are made of by a call, and what of them."""
+    assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+    called = {
+        part.id
+        for node in assigned
+        if isinstance(node.value, (ast.Call, ast.BinOp))
+        for target in node.targets
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name)
+    }
+    found = set(names)
+    for node in assigned:
+        targets = {part.id for each in node.targets for part in ast.walk(each) if isinstance(part, ast.Name)}
+        if targets & names:
+            parts = [part for part in ast.walk(node.value) if isinstance(part, ast.Name) and id(part) not in cut]
+            found |= {part.id for part in parts if part.id in called}
+    for node in assigned:
+        if _carries(node.value, found, cut) and isinstance(node.value, (ast.BinOp, ast.Name, ast.Call)):
+            found |= {part.id for each in node.targets for part in ast.walk(each) if isinstance(part, ast.Name)}
+    return found
+
+
+def _carries(value: ast.expr, names: set[str], cut: set[int]) -> bool:
+    """Whether a value is made of one of the names without being cut from its graph."""
+    return not _cuts(value) and any(
+        (isinstance(part, ast.Name) and part.id in names and id(part) not in cut)
+        or (isinstance(part, ast.Attribute) and _text(part) in names and id(part) not in cut)
+        for part in ast.walk(value)
+    )
+
+
+def _cuts(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in _DATA
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.JoinedStr)
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in _CUTTING
+
+
+def _is_no_grad(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and any(
+        "no_grad" in ast.unparse(item.context_expr) or "inference_mode" in ast.unparse(item.context_expr)
+        for item in node.items
+    )
+
+
+def _owner(node: ast.expr) -> ast.expr:
+    """Return what ``history["loss"]`` or ``history.setdefault(…)`` is a part of."""
+    while isinstance(node, (ast.Subscript, ast.Call)):
+        node = node.value if isinstance(node, ast.Subscript) else node.func
+        node = node.value if isinstance(node, ast.Attribute) and node.attr in _STORING else node
+    return node
+
+
+def _text(node: ast.expr) -> str:
+    return ast.unparse(_owner(node)) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else ""
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)

@@ -1,0 +1,86 @@
+"""This file finds what switches gradients off around a line of source: a block, a decorator, or a call above."""
+
+import ast
+from typing import NamedTuple
+
+from torchmagic.analyses.syntax import tree_of
+
+_BLOCKS = frozenset({"no_grad", "inference_mode"})
+
+
+class Switch(NamedTuple):
+    """A line that switches gradients off, and the call as it is written."""
+
+    line: int
+    how: str
+
+
+def switches(source: str, line: int, *, function: str = "") -> Switch | None:
+    """Return what switches gradients off where a line runs.
+
+    Args:
+        source: Text of the file.
+        line: The line; with ``function``, that function's first one.
+        function: Name of a function: then its decorators and a block around all that it returns are looked for.
+    """
+    tree = tree_of(source)
+    if function:
+        return next((found for node in _functions(tree, function, line) if (found := _of_function(node))), None)
+    around = [node for node in ast.walk(tree) if _holds(node, line)]
+    for node in sorted(around, key=lambda each: -getattr(each, "lineno", 0)):
+        if isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                if _is_off(item.context_expr):
+                    return Switch(node.lineno, ast.unparse(item.context_expr))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found = _decorator(node)
+            if found is not None:
+                return found
+    return _call_above(tree, line)
+
+
+def _functions(tree: ast.Module, name: str, line: int) -> list[ast.FunctionDef]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
+    return [node for node in found if line in (node.lineno, *(each.lineno for each in node.decorator_list[:1]))]
+
+
+def _of_function(node: ast.FunctionDef) -> Switch | None:
+    """Return a function's decorator, or the block in which all its returns stand."""
+    found = _decorator(node)
+    if found is not None:
+        return found
+    body = node.body[-1] if node.body else None
+    if isinstance(body, ast.With) and all(isinstance(each, ast.Expr) for each in node.body[:-1]):
+        for item in body.items:
+            if _is_off(item.context_expr):
+                return Switch(body.lineno, ast.unparse(item.context_expr))
+    return None
+
+
+def _decorator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Switch | None:
+    return next((Switch(each.lineno, "@" + ast.unparse(each)) for each in node.decorator_list if _is_off(each)), None)
+
+
+def _call_above(tree: ast.Module, line: int) -> Switch | None:
+    """Return the last call above a line that switches gradients off for all that follows."""
+    calls = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and node.lineno < line]
+    off = [each for each in calls if _is_off(each) and "set_grad_enabled" in ast.unparse(each)]
+    last = max(off, key=lambda each: each.lineno, default=None)
+    return Switch(last.lineno, ast.unparse(last)) if last is not None else None
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+    return first is not None and last is not None and first <= line <= last
+
+
+def _is_off(node: ast.expr) -> bool:
+    """Whether an expression switches gradients off: ``torch.no_grad()``, ``set_grad_enabled(False)``."""
+    call = node.func if isinstance(node, ast.Call) else node
+    name = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
+    if name in _BLOCKS:
+        return True
+    if name != "set_grad_enabled" or not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return not (given and isinstance(given[0], ast.Constant) and given[0].value is True)

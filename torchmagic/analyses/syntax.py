@@ -1,0 +1,29 @@
+"""This file reads source code as a tree, cells of IPython too."""
+
+import ast
+from functools import lru_cache
+
+_ONLY_IPYTHON = ("%", "!", "?")
+
+
+@lru_cache(maxsize=8)
+def tree_of(source: str) -> ast.Module:
+    """Return the syntax tree of a source, whose line numbers are those of the text; an empty one where it has none.
+
+    Lines that only IPython understands count as ``pass``.
+    """
+    for text in (source, "\n".join(_python_only(source))):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+    return ast.Module(body=[], type_ignores=[])
+
+
+def _python_only(source: str) -> list[str]:
+    lines = []
+    for line in source.splitlines():
+        bare = line.lstrip()
+        foreign = bare.startswith(_ONLY_IPYTHON) or bare.endswith("?")
+        lines.append(line[: len(line) - len(bare)] + "pass" if foreign else line)
+    return lines

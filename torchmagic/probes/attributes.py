@@ -1,0 +1,48 @@
+"""This file is the attributes of a module: the trainable tensors that they hold and torch does not know of."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+# How deep containers and objects in an attribute are looked into, and how many items of each.
+DEEPEST, MOST_ITEMS = 3, 64
+_CONTAINERS = (list, tuple, set, frozenset, deque)
+_TORCHS_OWN = frozenset(vars(nn.Module()))
+_LEFT_ALONE = (str, bytes, int, float, complex, bool, type(None), type, torch.dtype, torch.device)
+
+
+def attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yield a module's attributes that torch does not know as its own, and those of the user's classes."""
+    for name, value in list(vars(module).items()):
+        if name not in _TORCHS_OWN:
+            yield name, value
+    for kind in type(module).__mro__:
+        if kind is nn.Module:
+            return
+        for name, value in list(vars(kind).items()):
+            if isinstance(value, (torch.Tensor, nn.Module, *_CONTAINERS, dict)) and not name.startswith("__"):
+                yield name, value
+
+
+def tensors_of(value: Any, *, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the trainable leaves that a value holds, each with the class of the module that they are in."""
+    if isinstance(value, torch.Tensor):
+        if value.is_leaf and value.requires_grad:
+            yield type(value).__name__, value
+    elif isinstance(value, nn.Module):
+        yield from ((type(value).__name__, each) for each in value.parameters() if each.requires_grad)
+    elif depth < DEEPEST and not isinstance(value, _LEFT_ALONE) and not callable(value):
+        for item in _items(value):
+            yield from tensors_of(item, depth=depth + 1)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, _CONTAINERS):
+        return list(value)[:MOST_ITEMS]
+    if isinstance(value, dict):
+        return list(value.values())[:MOST_ITEMS]
+    inside = getattr(value, "__dict__", None)
+    return list(inside.values())[:MOST_ITEMS] if isinstance(inside, dict) else []

@@ -1,0 +1,78 @@
+"""This file is the wrappers around what builds optimizers and modules, and what gives modules other weights."""
+
+from typing import Any
+
+from torchmagic.probes.sites import hide_ours
+from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+
+
+def wrap_optimizer_init(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``Optimizer.__init__``, which every optimizer's own constructor calls."""
+
+    def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that name's place
+        original(optimizer, *args, **kwargs)
+        if not (taps.quiet or is_compiling()):
+            taps.emit("optimizer_built", optimizer, frame_at(1))
+
+    return named_like(__init__, original)
+
+
+def wrap_module_init(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``Module.__init__``, with which every module begins."""
+    heard = taps.heard
+
+    def __init__(module: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that name's place
+        original(module, *args, **kwargs)
+        if heard["module_built"] and not (taps.quiet or is_compiling()):
+            taps.emit("module_built", module, frame_at(1))
+
+    return named_like(__init__, original)
+
+
+def wrap_loading(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``Module.load_state_dict``."""
+
+    def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            result = original(module, *args, **kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        if not (taps.quiet or is_compiling()):
+            taps.emit("weights_set", module, frame_at(1))
+        return result
+
+    return named_like(load_state_dict, original)
+
+
+def wrap_apply(taps: Switchboard, original: Any) -> Any:
+    """Wrap ``Module.apply``, with which a function goes through a module: only the outermost call makes an event."""
+    nested = False
+
+    def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal nested
+        if nested or taps.quiet or is_compiling():
+            return original(module, *args, **kwargs)
+        nested = True
+        taps.emit("weights_may_change", module, None)
+        try:
+            result = original(module, *args, **kwargs)
+        finally:
+            nested = False
+        taps.emit("weights_may_change", module, frame_at(1))
+        return result
+
+    return named_like(apply, original)
+
+
+def wrap_initialiser(taps: Switchboard, original: Any) -> Any:
+    """Wrap a function of ``torch.nn.init``, all of which ``reset_parameters`` of torch's layers call."""
+    heard = taps.heard
+
+    def initialise(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        if heard["weights_set"] and not (taps.quiet or is_compiling()):
+            taps.emit("weights_set", result, frame_at(1))
+        return result
+
+    return named_like(initialise, original)

@@ -1,0 +1,124 @@
+"""This file is the places of cuts: the user's lines that take a model's result out of the graph."""
+
+import inspect
+import linecache
+from collections.abc import Iterable, Sequence
+from types import CodeType
+
+from torch import nn
+
+from torchmagic.analyses.cuts import Cut, cuts_above, cuts_within
+from torchmagic.analyses.scopes import Scope, name_of, scopes
+from torchmagic.probes.names import Names
+from torchmagic.probes.sites import Site, is_users_file
+from torchmagic.records.place import Place
+
+# Files and cells that are read.
+MOST_FILES = 32
+
+
+class Code:
+    """Remembers in which files and cells the user's models are defined, so that a line can be found once all is over.
+
+    Args:
+        names: The user's names, whose functions are read as well.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._files: dict[str, None] = {}
+        self._seen: set[type] = set()
+
+    def learn(self, module: nn.Module) -> None:
+        """Take note of the classes that a model is made of."""
+        for part in module.modules():
+            kind = type(part)
+            if kind not in self._seen:
+                self._seen.add(kind)
+                self._add(_code_of(kind))
+
+    def learn_line(self, site: Site | None) -> None:
+        """Take note of the file or cell of a line."""
+        self._add(site.code if site is not None else None)
+
+    def classes(self, module: nn.Module) -> frozenset[str]:
+        """Return the names of the user's own classes that a model is made of."""
+        kinds = {type(part) for part in module.modules()}
+        return frozenset(
+            kind.__name__
+            for kind in kinds
+            if (code := _code_of(kind)) is not None and is_users_file(code.co_filename)
+        )
+
+    def read(self) -> list[Scope]:
+        """Return the scopes of all that is known."""
+        for _, function in self._names.functions():
+            self._add(getattr(function, "__code__", None))
+        return [scope for file in self._files for scope in scopes("".join(linecache.getlines(file)), file=file)]
+
+    def _add(self, code: CodeType | None) -> None:
+        if code is not None and len(self._files) < MOST_FILES and is_users_file(code.co_filename):
+            self._files[code.co_filename] = None
+
+
+def loss_cuts(every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
+    """Return the cuts between models and the tensors on which ``backward`` is called, the nearest to these first."""
+    found = [cut for scope in every if scope.losses for cut in cuts_above(scope, scope.losses, every, models)]
+    return list(dict.fromkeys(found))
+
+
+def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> list[Cut]:
+    """Return the cuts between one part of a model and what a function returns or ``backward`` is called on.
+
+    Args:
+        every: All scopes that are known.
+        path: Path of the part; its last name is what code calls it.
+        classes: Classes of the model, in whose ``forward`` any cut counts where none names the part.
+    """
+    name = next((each for each in reversed(path.split(".")) if not each.isdigit()), path)
+    found: list[Cut] = []
+    for scope in every:
+        results = scope.losses or [each.value for each in scope.results]
+        found += cuts_above(scope, results, every, frozenset({name}))
+    return list(dict.fromkeys(found or cuts_within(classes, every)))
+
+
+def place_of_cut(cut: Cut | None) -> Place | None:
+    """Return a cut as a place, with the text of its line."""
+    if cut is None:
+        return None
+    source = linecache.getline(cut.file, cut.line).strip()
+    return Place(file=cut.file, line=cut.line, source=source, function=cut.function or "<module>")
+
+
+def place_made(every: Iterable[Scope], loss: str, before: Site | None) -> Place | None:
+    """Return the last line above a ``backward`` that gives its loss a value."""
+    if before is None:
+        return None
+    file, last = before.code.co_filename, before.line
+    lines = [
+        each.value.lineno
+        for scope in every
+        if scope.file == file
+        for each in scope.definitions.get(loss, ())
+        if each.value.lineno <= last and not name_of(each.value)
+    ]
+    if not lines:
+        return None
+    line = max(lines)
+    return Place(file=file, line=line, source=linecache.getline(file, line).strip())
+
+
+def place_given(every: Iterable[Scope], classes: Sequence[str], attribute: str) -> Place | None:
+    """Return the first line at which a class gives an attribute its value."""
+    for scope in every:
+        given = scope.definitions.get(attribute, ()) if scope.owner in classes else ()
+        for line in sorted(each.value.lineno for each in given):
+            source = linecache.getline(scope.file, line).strip()
+            return Place(file=scope.file, line=line, source=source, function=scope.name)
+    return None
+
+
+def _code_of(kind: type[nn.Module]) -> CodeType | None:
+    """Return the code of a class's ``forward``; None where it is not written in Python, as in TorchScript."""
+    return getattr(inspect.getattr_static(kind, "forward", None), "__code__", None)

@@ -1,0 +1,142 @@
+"""This file watches whether any backward of a run gives a gradient to anything that is trained."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves
+
+from torchmagic.analyses.cuts import ANYTHING, cuts_within
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.cut_places import Code, loss_cuts, place_made, place_of_cut
+from torchmagic.probes.expressions import callee
+from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.losses import loss_name
+from torchmagic.probes.pacing import FIRST_STEPS
+from torchmagic.probes.sites import Site, place_of, site_of, user_frame
+from torchmagic.probes.taps import Taps
+from torchmagic.records.connection import DetachedLossRecord
+from torchmagic.session.recorder import Recorder
+
+# Names by which models are called that are remembered.
+MOST_NAMES = 16
+WITHOUT_GRAPH = "does not require grad"
+
+
+class Detached:
+    """Records ``DetachedLossRecord`` once a run is over in which no backward reached anything.
+
+    The first gradient of any parameter of a model or an optimizer ends the watch.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._code = Code(cast.names)
+        self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
+        self._connects = self._raised = False
+        self._site: Site | None = None
+        self._backwards = self._owned = 0
+        self._classes: frozenset[str] = frozenset()
+        self._calls: dict[tuple[int, int], str] = {}
+        self._ran: dict[str, None] = {}
+        self._with_graph: dict[str, None] = {}
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for models that run and for backward passes."""
+        self._recorder, self._taps = recorder, taps
+        taps.on("root_begin", self._called)
+        taps.on("root_end", self._returned)
+        taps.on("backward_begin", self._begins)
+        taps.on("backward_end", self._ends)
+        taps.on("backward_error", self._fails)
+
+    def flush(self, step: int) -> None:
+        """Rest for good once something has a gradient."""
+        if not self._connects and step < FIRST_STEPS:
+            self._connects = self._has_gradient()
+        if self._connects and self._taps is not None:
+            self._taps.rest(self, until=NEVER)
+
+    def detach(self) -> None:
+        """Record what was found, and let go of everything."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None and not self._connects and (self._backwards or self._raised):
+            recorder.add(self._record())
+        self._calls.clear()
+
+    def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
+        if self._connects or self._taps is None:
+            return
+        model = self._cast.model_of(module)
+        if model is None:
+            return
+        if self._taps.grad_enabled:
+            self._ran[model.name] = None
+        user = user_frame(frame)
+        if (
+            user is not None
+            and len(self._calls) < MOST_NAMES
+            and (key := (id(user.f_code), user.f_lasti)) not in self._calls
+        ):
+            self._calls[key] = callee(user) or model.name
+            self._code.learn_line(site_of(frame))
+            self._code.learn(module)
+            self._classes |= self._code.classes(module)
+
+    def _returned(self, module: nn.Module, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
+        if self._connects or (model := self._cast.model_of(module)) is None or model.name in self._with_graph:
+            return
+        if any(isinstance(each, torch.Tensor) and each.requires_grad for each in tree_leaves(_plain(output))):
+            self._with_graph[model.name] = None
+
+    def _begins(self, tensors: Any, frame: FrameType) -> None:
+        if not self._connects:
+            self._site = site_of(frame)
+            self._code.learn_line(self._site)
+            self._owned = max(self._owned, len({id(tensor) for tensor in self._trained()}))
+
+    def _ends(self, tensors: Any, nanoseconds: int) -> None:
+        if not self._connects:
+            self._backwards += 1
+            self._connects = self._has_gradient()
+
+    def _fails(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
+        self._raised = WITHOUT_GRAPH in str(error)
+
+    def _has_gradient(self) -> bool:
+        return any(tensor.grad is not None for tensor in self._trained())
+
+    def _trained(self) -> list[torch.Tensor]:
+        """Return what can be trained: of optimizers that stepped or have a name, and of models that ran."""
+        refs: list[Any] = [ref for entry in self._cast.optimizers for ref in entry.refs]
+        refs += [ref for model in self._cast.models for ref in model.parameters.values()]
+        found: list[torch.Tensor] = [tensor for ref in refs if (tensor := ref()) is not None]
+        for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
+            found += [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        return [tensor for tensor in found if tensor.requires_grad and tensor.is_leaf]
+
+    def _record(self) -> DetachedLossRecord:
+        every = self._code.read()
+        models = frozenset({*self._calls.values(), *self._ran}) or frozenset({ANYTHING})
+        found = loss_cuts(every, models) or cuts_within(self._classes, every)
+        cuts = [cut for cut in found if not (self._with_graph and cut.blind)]
+        name = loss_name(self._site)
+        return DetachedLossRecord(
+            loss=name,
+            backward=place_of(self._site),
+            num_backwards=self._backwards,
+            raised=self._raised,
+            owned=self._owned,
+            connected=tuple(self._with_graph),
+            ran=tuple(self._ran),
+            cut=place_of_cut(cuts[0] if cuts else None),
+            how=cuts[0].how if cuts else "",
+            made=place_made(every, name, self._site),
+        )
+
+
+def _plain(output: Any) -> Any:
+    """Return the fields of an output that is an object of its own class, such as a dataclass of tensors."""
+    return vars(output) if hasattr(output, "__dict__") and not isinstance(output, (torch.Tensor, dict)) else output

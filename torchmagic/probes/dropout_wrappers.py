@@ -1,0 +1,34 @@
+"""This file is the wrapper around the functions of dropout: those that ``torch.nn.functional`` itself calls."""
+
+from typing import Any
+
+import torch
+
+from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+
+# Functions imported under another name, and modules, come by here; p and training are their second and third argument.
+DROPOUTS = (
+    *(
+        (torch._VF, f"{kind}dropout{mark}")
+        for kind in ("", "alpha_", "feature_", "feature_alpha_")
+        for mark in ("", "_")
+    ),
+    (torch, "dropout"),
+    (torch, "alpha_dropout"),
+    (torch, "feature_dropout"),
+)  # fmt: skip
+
+
+def wrap_dropout(taps: Switchboard, original: Any) -> Any:
+    """Wrap a function of dropout: only a call that is active makes an event."""
+    name = original.__name__
+
+    def dropout(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        p = args[1] if len(args) > 1 else kwargs.get("p", 0)
+        training = args[2] if len(args) > 2 else kwargs.get("train", False)  # noqa: PLR2004 - the third argument
+        if training and p and not (taps.quiet or is_compiling()):
+            taps.emit("dropout", name, p, frame_at(1))
+        return output
+
+    return named_like(dropout, original)

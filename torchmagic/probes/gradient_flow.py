@@ -1,0 +1,160 @@
+"""This file is the flow of gradients to one optimizer: which of its parameters still wait for their first."""
+
+import weakref
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.records.connection import GradientFlowRecord
+from torchmagic.records.place import Place
+from torchmagic.tensors.reduce import norms
+
+# Parameters looked at in one look: in the first steps, and in later ones.
+MANY, FEW, LATER = 64, 16, 64
+# Names in one record.
+MOST_NAMES = 16
+# Steps without any gradient after which it is asked which model trains instead.
+ASK_AFTER = 2
+
+
+class Waiting:
+    """A parameter that has had no gradient so far."""
+
+    __slots__ = ("changed", "length", "ref", "since", "stepped_before")
+
+    def __init__(self, tensor: torch.Tensor, since: int, *, stepped_before: bool) -> None:
+        self.ref = weakref.ref(tensor)
+        self.since = since
+        self.length: float | None = None
+        self.changed, self.stepped_before = False, stepped_before
+
+
+class Flow:
+    """What is known of an optimizer's gradients.
+
+    Args:
+        place: Line of its first step.
+    """
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+        self.steps = 0
+        self.waiting: dict[int, Waiting] = {}
+        self.names: dict[int, str] = {}
+        self.received: set[int] = set()
+        self.late: set[str] = set()
+        self.frozen: tuple[str, ...] = ()
+        self.twin = ""
+        self.seen = (-1, -1)
+        self._groups: tuple[int, ...] = ()
+        self._turn = self._num_trainable = 0
+
+    def take_in(self, entry: Optimizer, step: int, cast: Cast) -> None:
+        """Wait for the gradients of parameters that are new, or trainable only now."""
+        optimizer = entry.ref()
+        if optimizer is None:
+            return
+        tensors = [(number, each) for number, group in enumerate(optimizer.param_groups) for each in group["params"]]
+        named = list(zip(entry.names, tensors, strict=False))
+        self.frozen = tuple(name for name, (_, tensor) in named if not tensor.requires_grad)
+        self._groups = tuple(dict.fromkeys(number for _, (number, tensor) in named if not tensor.requires_grad))
+        trainable = [(name, tensor) for name, (_, tensor) in named if tensor.requires_grad]
+        self._num_trainable = len(trainable)
+        for name, tensor in trainable:
+            key = id(tensor)
+            self.names[key] = name
+            if tensor.grad is not None:
+                self.received.add(key)
+            elif key not in self.waiting and key not in self.received and tensor.is_leaf:
+                before = step == 0 and bool(optimizer.state.get(tensor))
+                self.waiting[key] = Waiting(tensor, step, stepped_before=before)
+        self.seen = entry.seen
+        self.measure()
+        if self.waiting and not self.received and self.steps >= ASK_AFTER and not self.twin:
+            self.twin = _twin([tensor for _, tensor in trainable], cast)
+
+    def look(self, step: int) -> None:
+        """Let go of parameters that have a gradient by now."""
+        keys = list(self.waiting)
+        most = MANY if step < LATER else FEW
+        if len(keys) > most:
+            self._turn = (self._turn + most) % len(keys)
+            keys = (keys + keys)[self._turn : self._turn + most]
+        for key in keys:
+            tensor = self.waiting[key].ref()
+            if tensor is None:  # of a model that is gone: it stays without
+                continue
+            if tensor.grad is not None:
+                if step > self.waiting[key].since:
+                    self.late.add(self.names[key])
+                self.received.add(key)
+                del self.waiting[key]
+            elif not tensor.requires_grad:
+                del self.waiting[key]
+
+    def measure(self) -> None:
+        """Notice values that change all the same, as those of an average do."""
+        alive = [(each, tensor) for each in self.waiting.values() if (tensor := each.ref()) is not None]
+        lengths = norms([tensor.detach() for _, tensor in alive]) if alive else []
+        for (each, _), length in zip(alive, lengths, strict=True):
+            each.changed = each.changed or each.length not in (None, length)
+            each.length = length
+
+    def record(self, name: str, num_backwards: int) -> GradientFlowRecord:
+        """Return what is known as a record."""
+        return GradientFlowRecord(
+            optimizer=name,
+            steps=self.steps,
+            num_trainable=self._num_trainable,
+            num_received=len(self.received),
+            frozen=self.frozen[:MOST_NAMES],
+            num_frozen=len(self.frozen),
+            groups=self._groups,
+            twin=self.twin,
+            num_backwards=num_backwards,
+            place=self.place,
+        )
+
+
+def subtrees(
+    waiting: Sequence[str], known: Iterable[str], frozen: Iterable[str], roots: Sequence[str]
+) -> list[tuple[str, bool, list[str]]]:
+    """Return the largest modules none of whose trainable parameters had a gradient, and what is left over.
+
+    Args:
+        waiting: Names of parameters that had none.
+        known: Names of all parameters of the model.
+        frozen: Names of those that require none.
+        roots: Names of the models, which may have dots themselves.
+
+    Returns:
+        Path of the module, whether it waits as a whole, and the names of its parameters that do.
+    """
+    silent = {*waiting, *frozen}
+    flowing = [name for name in known if name not in silent]
+    alive = {name[:end] for name in flowing for end, letter in enumerate(name) if letter == "."}
+    found: dict[tuple[str, bool], list[str]] = {}
+    for name in waiting:
+        parts = name.split(".")
+        paths = [".".join(parts[:end]) for end in range(1, len(parts))]
+        paths = [path for path in paths if not any(root.startswith(f"{path}.") for root in roots)]
+        path = next((path for path in paths if path not in alive), None)
+        owner = name.rpartition(".")[0]
+        found.setdefault((path, True) if path is not None else (owner, False), []).append(name)
+    return [(path, whole, names) for (path, whole), names in found.items()]
+
+
+def _twin(tensors: Sequence[torch.Tensor], cast: Cast) -> str:
+    """Return the model that has gradients which no optimizer owns, and the shapes of these tensors."""
+    owned = {id(tensor) for entry in cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
+    for _, optimizer in cast.names.optimizers(torch.optim.Optimizer):  # one that has not stepped
+        owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+    wanted = [tuple(tensor.shape) for tensor in tensors]
+    for model in cast.models:
+        parameters = [tensor for ref in model.parameters.values() if (tensor := ref()) is not None]
+        left = [tuple(each.shape) for each in parameters if each.grad is not None and id(each) not in owned]
+        shared = sum(min(left.count(shape), wanted.count(shape)) for shape in set(left))
+        if 2 * shared > len(wanted):
+            return model.name
+    return ""

@@ -1,0 +1,63 @@
+"""This file is the quiet forwards: models that can run again on a copy of their input without anybody noticing."""
+
+import ast
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from torchmagic.probes.origin_purity import (
+    body_of,
+    changed_names,
+    function_of,
+    is_pure,
+    names_inside,
+    value_of,
+)
+
+# Of a model with more parts the source is not looked at.
+MOST_PARTS = 512
+OF_TORCH = ("torch.", "torchvision.")
+
+
+def runs_quietly(module: nn.Module) -> bool:
+    """Whether nobody notices that a model runs again, and evaluation mode keeps its rows apart where it can."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return False
+    parts = list(module.modules())
+    if len(parts) > MOST_PARTS or hasattr(module, "_orig_mod") or module._compiled_call_impl is not None:
+        return False
+    # Without running statistics a batch norm takes those of the batch in evaluation too.
+    if any(isinstance(part, _BatchNorm) and part.running_mean is None for part in parts):
+        return False
+    by_class = {type(part): part for part in parts}
+    return all(_forward_is_quiet(part) for part in by_class.values())
+
+
+def _forward_is_quiet(module: nn.Module) -> bool:
+    """Whether a forward changes nothing but names of its own and the tensors that it is given."""
+    function = function_of(module.forward)
+    if function is None:
+        return False
+    if function.__module__.startswith(OF_TORCH):
+        return True
+    body, own = body_of(function.__code__), set(function.__code__.co_varnames)
+    itself = function.__code__.co_varnames[0]
+    names = {**names_inside(function), itself: module}
+    names.update(_members(function, names))
+    return bool(body) and all(
+        changed_names(statement) <= own - {itself} and is_pure(statement, names, depth=1) for statement in body
+    )
+
+
+def _members(function: FunctionType, names: dict[str, Any]) -> Iterator[tuple[str, nn.Module]]:
+    """Yield the names that loops over modules give to them, with one of these."""
+    for statement in body_of(function.__code__):
+        for part in ast.walk(statement):
+            if isinstance(part, ast.For | ast.comprehension) and isinstance(part.target, ast.Name):
+                parts = value_of(part.iter, names)
+                if isinstance(parts, nn.ModuleList | nn.Sequential) and len(parts):
+                    yield part.target.id, parts[0]

@@ -1,0 +1,139 @@
+"""This file compares two runs of a few rows, the second with one of them changed: which module let it reach others."""
+
+import linecache
+import re
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from torchmagic.probes.origin_purity import function_of
+from torchmagic.probes.replay import undisturbed
+from torchmagic.probes.sites import Site, here, is_users_file
+from torchmagic.probes.taps import Taps
+from torchmagic.tensors.glance import tensors_in
+
+# Another row has changed when it moved by this share of the outputs' size, and of the changed row's own move.
+MIN_CHANGE, MIN_SHARE = 1e-4, 1e-3
+# What lets rows reach each other outside of a module.
+MIXING = re.compile(r"\b(reshape|view|unflatten|softmax|mean|sum|cumsum|std|max|min|roll|flip)\(|\bdim=0|\baxis=0")
+
+
+class Mixed(NamedTuple):
+    """Which module mixed first, by how much, and at which line."""
+
+    module: nn.Module
+    num_rows: int
+    num_changed: int
+    change: float
+    site: Site | None
+
+
+def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed | None:
+    """Run a few rows twice, the second time with the first row changed; None where the other rows stay as they are."""
+    number = rows[0].shape[0]
+    changed = [tensor.clone() for tensor in rows]
+    other = next((i for i in range(1, number) if not all(torch.equal(each[i], each[0]) for each in rows)), None)
+    if other is None:
+        return None
+    for tensor in changed:
+        tensor[0] = tensor[other]
+    try:
+        with undisturbed(module.modules()):
+            for part in module.modules():
+                part.training = False
+            state = torch.get_rng_state()
+            plain = _run(module, rows, taps)
+            torch.set_rng_state(state)
+            return _compared(module, plain, _run(module, changed, taps), number)
+    except Exception:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
+        return None
+
+
+class _Pass(NamedTuple):
+    """One call of a module: the user's line, what it was given, and what it gave."""
+
+    module: nn.Module
+    site: Site | None
+    given: list[torch.Tensor]
+    made: list[torch.Tensor]
+
+
+def _run(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> tuple[torch.Tensor, list[_Pass]]:
+    """Return the output, and the calls of all modules in the order in which they ended."""
+    trace: list[_Pass] = []
+
+    def seen(part: nn.Module, args: Any) -> Any:
+        site, given = here(), [each.clone() for each in tensors_in(args)]
+
+        def done(output: Any) -> None:
+            trace.append(_Pass(part, site, given, [each.clone() for each in tensors_in(output)[:1]]))
+
+        return done
+
+    with taps.modules(seen):
+        output = module(*rows)
+    return output, trace
+
+
+def _compared(
+    module: nn.Module,
+    plain: tuple[torch.Tensor, list[_Pass]],
+    changed: tuple[torch.Tensor, list[_Pass]],
+    number: int,
+) -> Mixed | None:
+    moved = (plain[0] - changed[0]).abs().reshape(number, -1).amax(1).tolist()
+    size = float(plain[0].abs().amax())
+    limit = max(MIN_CHANGE * size, MIN_SHARE * moved[0])
+    others = [each for each in moved[1:] if each > limit]
+    if not others:
+        return None
+    share = max(others) / max(moved[0], limit)
+    reached: Site | None = None  # where rows that were already mixed were first handed to a module
+    for one, two in zip(plain[1], changed[1], strict=True):
+        if _is_mixed(one.given, two.given, number):
+            reached = reached or one.site
+        elif _is_mixed(one.made, two.made, number):
+            site = _line_that_mixes(reached) if reached is not None else _line_inside(one.module) or one.site
+            return Mixed(one.module, number, len(others), share, site)
+    return Mixed(module, number, len(others), share, reached)
+
+
+def _line_that_mixes(site: Site) -> Site:
+    """Return the last line, up to this one in its function, that changes the order of dimensions or joins over one."""
+    for line in range(site.line, site.code.co_firstlineno, -1):
+        if MIXING.search(linecache.getline(site.code.co_filename, line)):
+            return Site(site.code, line)
+    return site
+
+
+def _line_inside(module: nn.Module) -> Site | None:
+    """Return the first such line of a module's own forward; None for one of torch's."""
+    function = function_of(module.forward)
+    if function is None or not is_users_file(function.__code__.co_filename):
+        return None
+    code = function.__code__
+    lines = sorted({line for *_, line in code.co_lines() if line is not None and line > code.co_firstlineno})
+    found = (line for line in lines if MIXING.search(linecache.getline(code.co_filename, line)))
+    return next((Site(code, line) for line in found), None)
+
+
+def _is_mixed(before: list[torch.Tensor], after: list[torch.Tensor], number: int) -> bool:
+    """Whether the difference of two tensors is not that of one row, wherever the rows lie."""
+    for one, two in zip(before, after, strict=True):
+        if one.shape != two.shape or not one.dim() or not one.numel():
+            continue
+        apart = one != two
+        dims = [dim for dim in range(one.dim()) if one.shape[dim] == number]
+        if not dims and one.shape[0] % number == 0:  # samples and places together, either first
+            rest = one.shape[0] // number
+            apart, dims = apart.reshape(number, rest, -1), [0]
+            if _others_differ(apart, 0) and not _others_differ(apart.reshape(rest, number, -1), 1):
+                continue
+        if dims and all(_others_differ(apart, dim) for dim in dims):
+            return True
+    return False
+
+
+def _others_differ(apart: torch.Tensor, dim: int) -> bool:
+    return bool(apart.narrow(dim, 1, apart.shape[dim] - 1).any())

@@ -1,0 +1,96 @@
+"""This file is the shared rows: rows that are evaluated and were trained on, known by what their bits add up to."""
+
+from typing import NamedTuple
+
+import torch
+
+from torchmagic.probes.loaders import Loader
+from torchmagic.probes.sites import Site, place_of
+from torchmagic.records.feeding import SharedRowsRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.rows import row_prints
+
+# Rows looked at in a batch, rows remembered of the training, and of each evaluation.
+MOST_ROWS, MOST_TRAINED, MOST_EVALUATED = 4096, 4096, 4096
+# A row of so few columns with so few different values is equal to others by chance.
+FEW_COLUMNS, FEW_VALUES = 32, 32
+# Evaluations of a model that are told apart.
+MOST_KINDS = 8
+
+
+class _Evaluated:
+    """Rows of one evaluation: a loader's, or those that one line gives."""
+
+    def __init__(self, loader: Loader | None, site: Site | None) -> None:
+        self.loader, self.site = loader, site
+        self.prints: set[int] = set()
+
+
+class _Kind(NamedTuple):
+    loader: str
+    site: Site | None
+
+
+class SharedRows:
+    """The rows that one model was trained on and evaluated on."""
+
+    def __init__(self) -> None:
+        self._trained: set[int] = set()
+        self._batch = self._total = 0
+        self._datasets: set[int] = set()
+        self._evaluated: dict[_Kind, _Evaluated] = {}
+        self._coarse = False
+
+    def train(self, loader: Loader | None, tensor: torch.Tensor) -> None:
+        """Take in a batch that is trained on."""
+        self._batch = max(self._batch, tensor.shape[0]) if tensor.dim() else self._batch
+        if loader is not None:
+            self._datasets.add(loader.record.dataset_number)
+            self._total = max(self._total, loader.record.num_samples or 0)
+        elif tensor.dim() and tensor.shape[0] > MOST_ROWS:
+            self._total = max(self._total, tensor.shape[0])
+        if len(self._trained) < MOST_TRAINED:
+            found = row_prints(tensor, MOST_ROWS)
+            if found and not self._trained:
+                self._coarse = tensor[0].numel() <= FEW_COLUMNS and _num_values(tensor) <= FEW_VALUES
+            self._trained.update(found)
+
+    def evaluate(self, loader: Loader | None, tensor: torch.Tensor, site: Site | None) -> None:
+        """Take in a batch that is evaluated; one that no loader gives only where it is more than a batch."""
+        if loader is None and tensor.dim() and tensor.shape[0] <= self._batch:
+            return  # the batch that is trained on, once more
+        kind = _Kind(loader.name if loader is not None else "", None if loader is not None else site)
+        known = self._evaluated.get(kind)
+        if known is None:
+            if len(self._evaluated) >= MOST_KINDS:
+                return
+            known = self._evaluated[kind] = _Evaluated(loader, site)
+        if len(known.prints) < MOST_EVALUATED:
+            known.prints.update(row_prints(tensor, MOST_ROWS))
+
+    def tell(self, model: str, recorder: Recorder) -> None:
+        """Record each evaluation of a dataset that is not the one trained on."""
+        if not self._trained:
+            return
+        for kind, each in self._evaluated.items():
+            if not each.prints or (each.loader is not None and each.loader.record.dataset_number in self._datasets):
+                continue
+            equal = len(each.prints & self._trained)
+            recorder.add(
+                SharedRowsRecord(
+                    model=model,
+                    loader=kind.loader,
+                    num_rows=len(each.prints),
+                    num_equal=equal,
+                    num_known=len(self._trained),
+                    num_training=self._total,
+                    coarse=self._coarse,
+                    covered=equal / len(self._trained),
+                    place=place_of(each.site),
+                )
+            )
+
+
+def _num_values(tensor: torch.Tensor) -> int:
+    """Return how many different values a batch holds, of its first rows."""
+    return int(torch.unique(tensor.detach()[:MOST_ROWS]).numel())

@@ -1,0 +1,118 @@
+"""This file watches for parameters that stand still: a few elements of each, now and some steps later."""
+
+import math
+import weakref
+from types import FrameType
+from typing import NamedTuple
+
+import torch
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.pacing import next_look
+from torchmagic.probes.taps import Taps
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import is_measurable
+
+# Steps between the first look and a comparison; elements of a parameter, and parameters, that are looked at.
+FEWEST_STEPS = 5
+MOST_ELEMENTS, MOST_PARAMETERS = 64, 512
+# A gradient is searched for elements that are not zero in an even sample of so many.
+MOST_SEARCHED = 1 << 16
+# Above this share of equal elements a parameter is looked at again.
+STILL = 0.5
+
+
+class _Sample(NamedTuple):
+    """Some elements of a parameter that had a gradient at the first look, and their values then."""
+
+    name: str
+    ref: weakref.ref[torch.Tensor]
+    shape: torch.Size
+    places: torch.Tensor
+    values: torch.Tensor
+
+    def unchanged(self) -> float:
+        """Return the share of the elements that are the same bits; NaN where that says nothing.
+
+        Zeros may be held there by a mask, and elements as large as the largest by a bound.
+        """
+        tensor = self.ref()
+        if tensor is None or tensor.shape != self.shape or tensor.dtype != self.values.dtype:
+            return math.nan
+        if tensor.device != self.values.device:
+            return math.nan
+        present = tensor.detach().reshape(-1)[self.places]
+        sizes = self.values.abs()
+        free = (sizes > 0) & (sizes < sizes.max())
+        count = int(free.sum())
+        return float(((present == self.values) & free).sum()) / count if count else math.nan
+
+
+class Standstill:
+    """Records ``unchanged_share`` per parameter: of elements that had a gradient, how many are as they were at first.
+
+    It looks at an optimizer's first step, and some steps later; again only at parameters that hardly moved.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
+        self._samples: dict[int, tuple[int, list[_Sample]]] = {}
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for optimizer steps."""
+        self._taps, self._recorder = taps, recorder
+        taps.on("step_begin", self._look)
+
+    def flush(self, step: int) -> None:
+        """Rest until the next look, for good when all parameters have moved."""
+        if self._taps is None or not self._samples:
+            return
+        waiting = [first for first, samples in self._samples.values() if samples]
+        self._taps.rest(self, until=next_look(step) if waiting else NEVER - 1)
+
+    def detach(self) -> None:
+        """Look a last time, and let go of everything."""
+        for key in self._samples:
+            self._compare(key)
+        self._samples.clear()
+        self._recorder = None
+
+    def _look(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        entry = self._cast.optimizer(optimizer)
+        key = id(entry)
+        if key in self._samples:
+            self._compare(key)
+        elif self._recorder is not None:
+            owners = (parameter for group in optimizer.param_groups for parameter in group["params"])
+            named = list(zip(entry.names, owners, strict=True))[:MOST_PARAMETERS]
+            samples = [found for name, each in named if (found := _sample(name, each)) is not None]
+            if samples:
+                self._samples[key] = self._recorder.step, samples
+
+    def _compare(self, key: int) -> None:
+        first, samples = self._samples[key]
+        if self._recorder is None or not samples or self._recorder.step - first < FEWEST_STEPS * len(self._samples):
+            return
+        shares = [each.unchanged() for each in samples]
+        self._recorder.append("unchanged_share", shares, tuple(each.name for each in samples))
+        still = [each for each, share in zip(samples, shares, strict=True) if share > STILL]
+        self._samples[key] = first, still
+
+
+def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:
+    gradient = parameter.grad
+    if gradient is None or gradient.layout is not torch.strided or parameter.layout is not torch.strided:
+        return None
+    if not is_measurable(parameter) or gradient.is_complex() or not parameter.numel():
+        return None
+    flat = gradient.detach().reshape(-1)
+    stride = -(-flat.numel() // MOST_SEARCHED)
+    found = torch.nonzero(flat[::stride])[:, 0] * stride
+    if not found.numel():
+        return None
+    places = found[:: -(-found.numel() // MOST_ELEMENTS)]
+    values = parameter.detach().reshape(-1)[places].clone()
+    return _Sample(name, weakref.ref(parameter), parameter.shape, places, values)

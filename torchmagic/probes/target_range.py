@@ -1,0 +1,93 @@
+"""This file watches the targets of a binary cross-entropy with logits, which takes any without a word."""
+
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.expressions import arguments
+from torchmagic.probes.pacing import next_look
+from torchmagic.probes.sites import place_of, site_of, user_frame
+from torchmagic.probes.taps import Taps
+from torchmagic.records.crash import TargetRangeRecord
+from torchmagic.session.recorder import Recorder
+
+LOSS = "binary_cross_entropy_with_logits"
+# The first batches are looked at, then those at steps that are powers of two; so many records are enough.
+FIRST_BATCHES, MOST_RECORDS = 8, 8
+# How far a target may lie outside of 0 to 1 before it is told: beyond rounding, and below what anybody means.
+TOLERANCE = 1e-3
+# A larger target is looked at by its first rows.
+MOST_VALUES = 1 << 16
+
+
+class TargetRange:
+    """Records ``TargetRangeRecord`` for a batch with targets outside of 0 to 1.
+
+    Losses that are weighted or not reduced are left out: there a target can mark what is masked afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._taps: Taps | None = None
+        self._recorder: Recorder | None = None
+        self._looked = self._told = 0
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for losses."""
+        self._taps, self._recorder = taps, recorder
+        taps.on("loss", self._compared)
+
+    def flush(self, step: int) -> None:
+        """Rest until the next look."""
+        if self._taps is not None and self._looked >= FIRST_BATCHES:
+            self._taps.rest(self, until=next_look(step))
+
+    def detach(self) -> None:
+        """Nothing to let go of."""
+
+    def _compared(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
+        if name != LOSS:
+            self._looked += 1
+            return
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        weighted = (args[2] if len(args) > 2 else kwargs.get("weight")) is not None  # noqa: PLR2004 - the third one
+        if weighted or kwargs.get("reduction") == "none" or not _is_plain(target) or self._told >= MOST_RECORDS:
+            return
+        self._looked += 1
+        if target.numel() > MOST_VALUES:
+            target = target.detach().reshape(-1)[:MOST_VALUES]
+        low, high = (float(each) for each in torch.aminmax(target.detach()))
+        if low >= -TOLERANCE and high <= 1 + TOLERANCE:
+            return
+        self._tell(target.detach(), low, high, frame)
+
+    def _tell(self, target: torch.Tensor, low: float, high: float, frame: FrameType) -> None:
+        if self._recorder is None or not (low == low and high == high):  # noqa: PLR0124 - NaN is another matter
+            return
+        self._told += 1
+        user = user_frame(frame)
+        words = arguments(user) if user is not None else ()
+        self._recorder.add(
+            TargetRangeRecord(
+                step=self._recorder.step,
+                loss=LOSS,
+                low=low,
+                high=high,
+                num_bad=int(((target < -TOLERANCE) | (target > 1 + TOLERANCE)).sum()),
+                num_values=target.numel(),
+                target=words[1] if len(words) > 1 else "",
+                place=place_of(site_of(frame)),
+            )
+        )
+
+
+def _is_plain(target: Any) -> bool:
+    """Whether a target's values can be read at once."""
+    return (
+        isinstance(target, torch.Tensor)
+        and target.layout is torch.strided
+        and target.device.type != "meta"
+        and target.is_floating_point()
+        and target.numel() > 0
+        and not torch.overrides.has_torch_function((target,))
+    )

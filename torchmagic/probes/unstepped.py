@@ -1,0 +1,178 @@
+"""This file watches optimizers that never step although their parameters get gradients."""
+
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.names import Names
+from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.loop import UnsteppedRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import norms
+
+# Backward passes that are counted, and parameters that stand for all.
+MOST_ITERATIONS, FEW = 64, 8
+# Counts at which it is seen whether the parameters have changed.
+LOOKS = frozenset({2, 4, 8, 16, 32, MOST_ITERATIONS})
+# Optimizers that are followed at a time.
+MOST_OPTIMIZERS = 16
+# An optimizer that is reset and never stepped is met at one of these steps of the others.
+FIRST_STEPS, BETWEEN_LOOKS = 4, 16
+
+
+class _Waiting:
+    """An optimizer that has not stepped yet."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
+        self.ref = weakref.ref(optimizer)
+        self.name, self.class_name = name, type(optimizer).__name__
+        self.iterations = self.resets = self.scheduled = 0
+        self.built = self.changed = False
+        self.lengths: list[float] = []
+        self.held: list[tuple[int, int]] = []
+        self.backward: Site | None = None
+        self.reset: Site | None = None
+        self.schedule: Site | None = None
+        self.construction: Site | None = None
+
+    def parameters(self) -> list[torch.Tensor]:
+        """Return some of its parameters."""
+        optimizer = self.ref()
+        if optimizer is None:
+            return []
+        found = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
+        return found[:: len(found) // FEW or 1]
+
+
+class Unstepped:
+    """Records ``UnsteppedRecord`` as the run ends.
+
+    An optimizer is followed from when it is first used: built, reset by ``zero_grad``, or moved by a scheduler.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._taps: Taps | None = None
+        self._recorder: Recorder | None = None
+        self._waiting: dict[int, _Waiting] = {}
+        self._stepped: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for what uses an optimizer, and for what should be followed by its step."""
+        self._taps, self._recorder = taps, recorder
+        taps.on("optimizer_built", self._built)
+        taps.on("reset", self._resets)
+        taps.on("schedule_built", self._scheduler_built)
+        taps.on("scheduled", self._scheduled)
+        taps.on("backward_end", self._backward)
+        taps.on("backward_begin", self._backward_begins)
+        taps.on("step_begin", self._steps)
+        taps.on("scaler_step_begin", self._scaler_steps)
+
+    def flush(self, step: int) -> None:
+        """Let some steps go by while every optimizer that is used has stepped."""
+        if not self._waiting and step >= FIRST_STEPS and self._taps is not None:
+            self._taps.rest(self, until=step - step % BETWEEN_LOOKS + BETWEEN_LOOKS)
+
+    def detach(self) -> None:
+        """Hand over those that never stepped."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        for each in self._waiting.values():
+            if each.iterations:
+                self._compare(each)
+                optimizer = each.ref()
+                if optimizer is not None:  # it may have got a name since it was met
+                    each.name = self._names.of_optimizer(optimizer, None)
+                recorder.add(_record(each))
+        self._waiting.clear()
+
+    def _entry(self, optimizer: Any) -> _Waiting | None:
+        """Return what is known of an optimizer; None for one that has stepped."""
+        if not isinstance(optimizer, torch.optim.Optimizer) or optimizer in self._stepped:
+            return None
+        entry = self._waiting.get(id(optimizer))
+        if entry is None or entry.ref() is not optimizer:
+            if len(self._waiting) >= MOST_OPTIMIZERS and id(optimizer) not in self._waiting:
+                return None
+            entry = self._waiting[id(optimizer)] = _Waiting(optimizer, self._names.of_optimizer(optimizer, None))
+        return entry
+
+    def _built(self, optimizer: Any, frame: FrameType) -> None:
+        entry = self._entry(optimizer)
+        if entry is not None:
+            entry.built, entry.construction = True, site_of(frame)
+
+    def _resets(self, owner: Any, frame: FrameType) -> None:
+        entry = self._entry(owner)
+        if entry is not None:
+            entry.resets += 1
+            entry.reset = entry.reset or site_of(frame)
+
+    def _scheduler_built(self, scheduler: Any, frame: FrameType) -> None:
+        self._entry(getattr(scheduler, "optimizer", None))
+
+    def _scheduled(self, scheduler: Any, frame: FrameType) -> None:
+        entry = self._entry(getattr(scheduler, "optimizer", None))
+        if entry is not None:
+            entry.scheduled += 1
+            entry.schedule = entry.schedule or site_of(frame)
+
+    def _steps(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        self._stepped.add(optimizer)
+        self._waiting.pop(id(optimizer), None)
+
+    def _scaler_steps(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
+        if isinstance(optimizer, torch.optim.Optimizer):
+            self._steps(optimizer, frame)
+
+    def _backward_begins(self, tensors: Any, frame: FrameType) -> None:
+        for entry in self._open():
+            entry.held = _held(entry.parameters())
+            if not entry.iterations:
+                entry.backward = site_of(frame)
+                if not entry.lengths:
+                    entry.lengths = _lengths(entry)
+
+    def _backward(self, tensors: Any, nanoseconds: int) -> None:
+        for entry in self._open():
+            if _held(entry.parameters()) not in ([], entry.held):
+                entry.iterations += 1
+                if entry.iterations in LOOKS:
+                    self._compare(entry)
+
+    def _open(self) -> Iterator[_Waiting]:
+        return (entry for entry in list(self._waiting.values()) if entry.iterations < MOST_ITERATIONS)
+
+    def _compare(self, entry: _Waiting) -> None:
+        found = _lengths(entry)
+        entry.changed = entry.changed or bool(found and found != entry.lengths)
+
+
+def _held(parameters: list[torch.Tensor]) -> list[tuple[int, int]]:
+    return [(id(p.grad), p.grad._version) for p in parameters if p.grad is not None]
+
+
+def _lengths(entry: _Waiting) -> list[float]:
+    return norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
+
+
+def _record(entry: _Waiting) -> UnsteppedRecord:
+    return UnsteppedRecord(
+        optimizer=entry.name,
+        class_name=entry.class_name,
+        iterations=entry.iterations,
+        resets=entry.resets,
+        scheduled=entry.scheduled,
+        built=entry.built,
+        changed=entry.changed,
+        backward=place_of(entry.backward),
+        reset=place_of(entry.reset),
+        schedule=place_of(entry.schedule),
+        construction=place_of(entry.construction),
+    )

@@ -1,0 +1,172 @@
+"""This file is the loop: in which order gradients were made, reset, clipped and used, and what was built anew."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from torchmagic.records.place import Place
+
+
+class Idle(StrEnum):
+    """Why a step had no gradients."""
+
+    RESET = "reset"
+    NO_BACKWARD = "no backward"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleStepRecord:
+    """An optimizer stepped while all its gradients were None or zero.
+
+    Args:
+        optimizer: Name of the optimizer.
+        step: The step.
+        why: Whether a backward had made gradients that were reset before the step, or none had run since the step
+            before.
+        count: How many such steps this one optimizer has made so far, this one included.
+        steps: Its steps that were looked at so far.
+        closure: Whether the step called the model, as a closure does.
+        computed: Whether a model or a loss of torch's was called since the step before; else gradients were only reset.
+        place: Line of the step.
+        reset: Line that reset the gradients; None where it is not known.
+    """
+
+    optimizer: str
+    step: int
+    why: Idle
+    count: int
+    steps: int
+    closure: bool
+    computed: bool
+    place: Place | None
+    reset: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipRecord:
+    """How often a line that clips gradients was followed by a step on what it had clipped; written as the run ends.
+
+    Args:
+        optimizer: The optimizer that owns the parameters.
+        step: The first step that did not use what was clipped.
+        used: Steps that used gradients as they were clipped.
+        unused: Steps before which it clipped old, reset or no gradients.
+        after_step: Those of them before which gradients were clipped that a step had used already.
+        place: The line.
+    """
+
+    optimizer: str
+    step: int
+    used: int
+    unused: int
+    after_step: int
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsteppedRecord:
+    """An optimizer never stepped although its parameters got gradients; written as the run ends.
+
+    Args:
+        optimizer: Name of the optimizer.
+        class_name: Its class.
+        iterations: Backward passes that gave its parameters gradients; counted only as far as a rule needs.
+        resets: Calls of its ``zero_grad``.
+        scheduled: Steps of schedulers of it.
+        built: Whether it was built in this run.
+        changed: Whether its parameters changed all the same.
+        backward: Line of the backward.
+        reset: Line of ``zero_grad``.
+        schedule: Line of the scheduler's step.
+        construction: Line that built it.
+    """
+
+    optimizer: str
+    class_name: str
+    iterations: int
+    resets: int
+    scheduled: int
+    built: bool
+    changed: bool
+    backward: Place | None
+    reset: Place | None
+    schedule: Place | None
+    construction: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulationRecord:
+    """Several backward passes of one line, on different batches, added up to the gradient of one step.
+
+    Args:
+        optimizer: Name of the optimizer.
+        step: The step.
+        num_backwards: Backward passes since its step before.
+        criterion: What the last loss was made by: a function, or the name of a node of the graph.
+        batches: Rows of the first and the last batch.
+        place: Line of the backward.
+    """
+
+    optimizer: str
+    step: int
+    num_backwards: int
+    criterion: str
+    batches: tuple[int, ...]
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuiltOptimizerRecord:
+    """One line built several optimizers over the same parameters, each of which stepped; written as the run ends.
+
+    Args:
+        optimizer: Name of the optimizers.
+        class_name: Their class.
+        built: How many were built and stepped.
+        keeps_state: Whether they keep state for each parameter, as a momentum.
+        least_steps: Fewest steps that one of them made.
+        most_steps: Most steps that one of them made.
+        most_passes: Most passes over a loader that one of them lived for; 0 where no loader was used.
+        same_settings: Whether all had the same learning rate and other settings.
+        places: The line that built them, then those that led to it.
+    """
+
+    optimizer: str
+    class_name: str
+    built: int
+    keeps_state: bool
+    least_steps: int
+    most_steps: int
+    most_passes: int
+    same_settings: bool
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartRecord:
+    """One line gave a model new weights several times, and each time it was trained anew; written as the run ends.
+
+    Args:
+        model: Name of the model.
+        class_name: Its class.
+        how: ``built``, ``initialised`` or ``loaded``.
+        lives: How many times it was trained from such weights.
+        alive: How many of the models are still alive; 1 where one model was given new weights.
+        most_passes: Most passes over its data that one life saw; 0 where its data is not known.
+        least_steps: Fewest steps in a life.
+        same: Whether settings of the optimizer, data, batch size and the model's make were the same in all lives.
+        reseeded: Whether the random seed was set to another one in between.
+        overlapping: Whether two lives were trained at the same time.
+        places: The line, then those that led to it.
+    """
+
+    model: str
+    class_name: str
+    how: str
+    lives: int
+    alive: int
+    most_passes: int
+    least_steps: int
+    same: bool
+    reseeded: bool
+    overlapping: bool
+    places: tuple[Place, ...]

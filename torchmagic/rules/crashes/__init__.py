@@ -1,0 +1,1 @@
+"""Rules that explain the exception which ended the cell."""

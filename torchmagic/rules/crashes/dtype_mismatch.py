@@ -1,0 +1,43 @@
+"""The cell stopped because tensors are not of the dtype that an operation needs.
+
+*Symptom*: "mat1 and mat2 must have the same dtype", "expected scalar type Float but found Double", "expected target
+dtype to be Long", "not implemented for 'Long'".
+
+*Why it happens*: numpy makes float64 where torch's layers are float32; class labels were read as floats; whole
+numbers went into a layer or a mean; only one of model and data was converted to half precision.
+
+*What to try*: convert the data once, where it becomes a tensor: ``.float()`` for what goes into layers, ``.long()``
+for class labels and indices.
+
+*Source*: PyTorch documentation, "Tensor attributes: torch.dtype"; Humbatova et al., ICSE 2020 (wrong type of tensor).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.crash_types import type_words
+from torchmagic.analyses.crash_words import evidence, site_of
+from torchmagic.records.crash import CrashKind
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+
+@rule
+def dtype_mismatch(run: Run) -> Iterator[Finding]:
+    """Report the exception that ended the run, when it is about dtypes."""
+    site = site_of(run, CrashKind.DTYPE)
+    if site is None:
+        return
+    title, why, fix = type_words(site)
+    yield Finding(
+        rule="dtype-mismatch",
+        severity=Severity.ERROR,
+        confidence=0.97,
+        title=title,
+        module=site.module,
+        **line_of(site.place),
+        step=site.step,
+        evidence=evidence(site),
+        why=why,
+        fix=fix,
+    )

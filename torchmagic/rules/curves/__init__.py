@@ -1,0 +1,1 @@
+"""Rules on the course of losses over a run."""

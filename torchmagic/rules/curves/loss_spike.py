@@ -1,0 +1,65 @@
+"""One step's loss stands far above those before it.
+
+*Symptom*: a single peak in an otherwise calm curve, from which training has to recover.
+
+*Why it happens*: a batch with outliers or wrong labels, a step that went too far, half precision near its limit.
+
+*What to try*: look at the batch of that step; clip gradients; lower the learning rate or raise Adam's second beta.
+
+*Source*: Chowdhery et al., "PaLM", 2022 (loss spikes); Takase et al., "Spike no more", 2023.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from torchmagic.analyses.objective import single_objective
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loss import BackwardRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# A spike exceeds the median of the steps before by this many of their mean deviations, and by this factor.
+MIN_DEVIATIONS = 20.0
+MIN_TIMES = 3.0
+# Steps before a spike that make its baseline.
+WINDOW = 20
+
+
+@rule
+def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: float = MIN_TIMES) -> Iterator[Finding]:
+    """Report the largest loss that is far outside of what the steps before it were like."""
+    objective = single_objective(run)
+    if objective is None or len(objective.losses) > 1 or objective.sign != 1:
+        return
+    steps, raw = run.series("loss", name=objective.losses[0])
+    values = np.asarray(raw)
+    if len(values) <= WINDOW or not np.isfinite(values).all():
+        return
+    windows = np.lib.stride_tricks.sliding_window_view(values[:-1], WINDOW)
+    level = np.median(windows, axis=1)
+    spread = np.abs(windows - level[:, None]).mean(axis=1)
+    after = values[WINDOW:]
+    first = abs(float(values[0]))
+    high = (after > level + min_deviations * spread) & (after > min_times * level) & (level > 0) & (after > 0.1 * first)
+    if not high.any():
+        return
+    where = int(np.argmax(np.where(high, after / np.maximum(level, 1e-12), 0.0)))
+    backward = next(iter(run.of(BackwardRecord)), None)
+    yield Finding(
+        rule="loss-spike",
+        severity=Severity.INFO,
+        confidence=0.7,
+        title=f"the loss jumps to {after[where]:.3g} at step {steps[where + WINDOW]}, from about {level[where]:.3g}",
+        **line_of(backward.place if backward else None),
+        step=steps[where + WINDOW],
+        evidence={
+            "loss": float(after[where]),
+            f"median of {WINDOW} steps before": float(level[where]),
+            "mean deviation": float(spread[where]),
+            "threshold": float(level[where] + min_deviations * spread[where]),
+            "spikes": int(high.sum()),
+        },
+        why="The steps before were alike and this one is not: its batch differs, or the step before went too far.",
+        fix="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # and look at the batch of this step",
+    )

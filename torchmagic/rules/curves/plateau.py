@@ -1,0 +1,80 @@
+"""The loss has been flat for half of the run, far above what it could reach.
+
+*Symptom*: the second half of the run changes nothing.
+
+*Why it happens*: the model only learned the shares of the classes, or the mean of the targets, and sees nothing beyond;
+or the learning rate has vanished.
+
+*What to try*: look at the schedule, at the inputs and their scale, at the initialisation; stop earlier.
+
+*Source*: SageMaker Debugger, LossNotDecreasing; Karpathy, "A recipe for training neural networks", 2019.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.loss_curve import LossCurve, loss_curve
+from torchmagic.analyses.objective import chance_level
+from torchmagic.analyses.rates import rates
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.objective import ObjectiveRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Change of the smoothed loss over the second half (catalogue).
+MAX_CHANGE = 0.01
+MIN_STEPS = 30
+# The level of mere chance, or nearly; and a rate that has vanished, against its peak.
+NEAR_CHANCE = 0.95
+VANISHED = 1e-3
+# A loss this far below its start has come down to something.
+LOW = 0.1
+
+
+@rule
+def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_STEPS) -> Iterator[Finding]:
+    """Report a loss that is flat over the second half, at chance level or because the rate is gone."""
+    names = run.subjects("loss")
+    curve = loss_curve(run, names[0]) if len(names) == 1 else None
+    if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps:
+        return
+    change = _change(curve)
+    reason = _reason(run, curve) if change < max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12) else None
+    if reason is None:
+        return
+    backward = next(iter(run.of(BackwardRecord)), None)
+    yield Finding(
+        rule="plateau",
+        severity=Severity.INFO,
+        confidence=0.7,
+        title=f"the loss stays at {curve.end:.3g} over the second half of {run.steps} steps, {reason}",
+        **line_of(backward.place if backward else None),
+        step=run.steps // 2,
+        evidence={"change over the second half": change, "threshold": max_change, "loss at the end": curve.end},
+        why="Steps go on and nothing is gained by them.",
+        fix="print(scheduler.get_last_lr())  # or stop earlier"
+        if reason.startswith("with")
+        else "# let the model learn one small batch by heart first",
+    )
+
+
+def _change(curve: LossCurve) -> float:
+    """Return the change of the mean from the third to the last quarter, as a share of the level."""
+    quarter = max(len(curve.values) // 4, 1)
+    third, last = curve.values[-2 * quarter : -quarter].mean(), curve.values[-quarter:].mean()
+    return abs(float(last - third)) / max(abs(float(third)), 1e-12)
+
+
+def _reason(run: Run, curve: LossCurve) -> str | None:
+    """Return why the level is too high, in words; None where it may be as low as it gets."""
+    chance = chance_level(run)
+    plain = [each for each in run.of(ObjectiveRecord) if each.criteria and not each.altered and not each.mixed]
+    if plain and chance > 0 and curve.end >= NEAR_CHANCE * chance:
+        return f"where guessing gives {chance:.3g}"
+    if curve.end < LOW * curve.start:
+        return None
+    vanished = any(
+        float(abs(each.values[len(each.values) // 2 :]).max()) < VANISHED * float(each.values.max())
+        for each in rates(run)
+    )
+    return "with a learning rate that has vanished" if vanished else None

@@ -1,0 +1,1 @@
+"""Rules about the data: what loaders give, and what of it reaches the model."""

@@ -1,0 +1,76 @@
+"""The first layer is given raw numbers: large ones, or features of very different scales.
+
+*Symptom*: the loss begins in the hundreds, jumps or stands still; activations saturate or die.
+
+*Why it happens*: weights are initialised for inputs of mean 0 and deviation 1. A feature a thousand times larger than
+another decides everything, and no learning rate suits both.
+
+*What to try*: ``x = (x - mean) / std`` with the training set's own numbers, pixels divided by 255, or a ``BatchNorm``
+as the first layer.
+
+*Source*: LeCun et al., "Efficient BackProp", 1998; Schoop et al., UMLAUT, CHI 2021 (input normalisation).
+"""
+
+import statistics
+from collections.abc import Iterator
+
+from torchmagic.analyses.data_lines import origin_line
+from torchmagic.analyses.source_lines import line_at
+from torchmagic.records.feeding import FirstLayerRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.session.run import Run
+
+# Mean magnitude of one feature; what is normalised is near 1, and even raw grey values of 0 to 16 are far below.
+MAX_SCALE = 50.0
+# Scale of the largest feature over that of the smallest one.
+MAX_SPREAD = 1000.0
+
+
+@rule
+def input_not_normalised(
+    run: Run, *, max_scale: float = MAX_SCALE, max_spread: float = MAX_SPREAD
+) -> Iterator[Finding]:
+    """Report each first layer that is given raw numbers."""
+    for module in dict.fromkeys(record.module for record in run.of(FirstLayerRecord)):
+        records = [record for record in run.of(FirstLayerRecord) if record.module == module]
+        first = records[0]
+        scale = statistics.median(record.scale for record in records)
+        spread = statistics.median(record.spread for record in records)
+        if all(record.frozen for record in records) or "norm" in first.class_name.lower():
+            continue  # what was trained elsewhere decides how it wants its inputs
+        if not (scale > max_scale or spread > max_spread):
+            continue
+        what = (
+            f"average {scale:.3g} in size in one feature"
+            if scale > max_scale
+            else f"differ {spread:.3g} times in scale"
+        )
+        yield Finding(
+            rule="input-not-normalised",
+            severity=Severity.WARNING,
+            confidence=0.9 if scale > max_scale else 0.8,
+            title=f"the inputs of {module} {what}",
+            module=module,
+            **_located(run, first),
+            step=first.step,
+            evidence={
+                "largest feature, mean size": scale,
+                "threshold": max_scale,
+                "scales, largest over smallest": spread,
+                "threshold of these": max_spread,
+                "values": f"{first.low:g} to {first.high:g}",
+            },
+            why="Weights begin as if inputs had mean 0 and deviation 1; with these, the large features decide "
+            "everything.",
+            fix="x = (x - x.mean(0)) / x.std(0)  # or nn.BatchNorm1d(num_features) as the first layer",
+        )
+
+
+def _located(run: Run, record: FirstLayerRecord) -> Located:
+    """Return the line that makes the data, where the cell has it, else the one that calls the model."""
+    if record.place is not None and line_at(run.source, record.place.line) == record.place.source:
+        line = origin_line(run.source, record.place, record.model)
+        if line is not None:
+            return Located(line=line, source=line_at(run.source, line))
+    return line_of(record.place)

@@ -1,0 +1,80 @@
+"""A loader gives the classes one after the other: most batches hold one or two of many.
+
+*Symptom*: the loss falls within each stretch of a class and jumps at the next; the model answers with the class that it
+saw last.
+
+*Why it happens*: the dataset is sorted by class, as folders of images are, and ``shuffle`` is off, which is the default
+of ``DataLoader``.
+
+*What to try*: ``DataLoader(..., shuffle=True)`` for training, or permute the samples once.
+
+*Source*: Humbatova et al., "Taxonomy of real faults in deep learning systems", ICSE 2020 (order of training data);
+Humbatova et al., DeepCrime, ISSTA 2021.
+"""
+
+import itertools
+from collections.abc import Iterator
+
+from torchmagic.analyses.class_targets import ClassTargets, class_targets
+from torchmagic.analyses.loader_lines import line_of_loader
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# The share of the batches looked at that hold two classes at most, or one of two.
+MIN_SHARE = 0.8
+# Fewer batches can be so by chance.
+MIN_BATCHES = 5
+# Such batches must be rare in a random order: small batches, or one class that is nearly everything, say nothing.
+MOST_BY_CHANCE = 0.25
+# The largest classes decide how likely a batch of two classes is.
+MOST_CLASSES = 30
+
+
+@rule
+def unshuffled_loader(
+    run: Run, *, min_share: float = MIN_SHARE, min_batches: int = MIN_BATCHES, most_by_chance: float = MOST_BY_CHANCE
+) -> Iterator[Finding]:
+    """Report each loader in a fixed order whose batches hold few classes."""
+    told: set[str] = set()
+    for each in class_targets(run):
+        counts, record = each.counts, each.loader
+        share = counts.num_few / max(counts.num_batches, 1)
+        chance = _by_chance(each)
+        sampled = record.shuffle is False and record.name not in told
+        if not sampled or share <= min_share or counts.num_batches < min_batches or chance > most_by_chance:
+            continue
+        told.add(record.name)
+        few = "a single class" if len(counts.counts) == 2 else "one or two classes"  # noqa: PLR2004 - of two
+        yield Finding(
+            rule="unshuffled-loader",
+            severity=Severity.WARNING,
+            confidence=0.9,
+            title=f"{share:.0%} of the batches of {record.name} hold {few} of {len(counts.counts)}",
+            **line_of(line_of_loader(record)),
+            evidence={
+                "batches looked at": counts.num_batches,
+                "with few classes": counts.num_few,
+                "expected in random order": f"{chance:.1%}",
+                "threshold": f"{min_share:.0%}",
+                "classes": len(counts.counts),
+                "sampler": record.sampler,
+            },
+            why="The samples come sorted by class and in a fixed order: each step follows one class and forgets the "
+            "others.",
+            fix="DataLoader(..., shuffle=True)  # for training",
+        )
+
+
+def _by_chance(each: ClassTargets) -> float:
+    """Return a bound on how likely a batch of so few classes is in a random order."""
+    numbers = sorted(each.counts.counts.values(), reverse=True)
+    total = sum(numbers)
+    size = total / max(each.counts.num_batches, 1)
+    shares = [number / total for number in numbers]
+    if len(shares) < 2:  # noqa: PLR2004 - one class is in every batch
+        return 1.0
+    if len(shares) == 2:  # noqa: PLR2004 - a single class of two
+        return min(1.0, sum(float(share**size) for share in shares))
+    pairs = itertools.combinations(shares[:MOST_CLASSES], 2)
+    return min(1.0, sum(float((one + other) ** size) for one, other in pairs))

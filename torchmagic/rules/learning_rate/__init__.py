@@ -1,0 +1,1 @@
+"""Rules on learning rates, their schedules, and how far steps go."""

@@ -1,0 +1,101 @@
+"""A parameter group is stepped with a learning rate of zero.
+
+*Symptom*: the loop runs, gradients are there, and the weights of the group do not move.
+
+*Why it happens*: a schedule whose factor becomes 0 (whole-number division, a decay that ends too early, a warm-up that
+is never stepped), or a rate that was given as 0.
+
+*What to try*: print ``scheduler.get_last_lr()`` over a whole run. To freeze parameters on purpose, leave them out of
+the optimizer and say ``requires_grad_(False)``.
+
+*Source*: PyTorch documentation, "How to adjust learning rate"; Humbatova et al., ICSE 2020 (suboptimal learning rate).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from torchmagic.analyses.rates import Rate, rates
+from torchmagic.analyses.source_lines import line_at, lines_assigning
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import ParameterRecord
+from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.session.run import Run
+
+# A rate below this moves no float32 weight; the catalogue's number.
+ZERO = 1e-12
+# Share of the steps, and number of steps, from which on it is no accident (catalogue).
+MIN_SHARE = 0.3
+MIN_STEPS = 10
+# The end of a decay may touch zero for this share of the steps.
+END_SHARE = 0.1
+
+
+@rule
+def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_STEPS) -> Iterator[Finding]:
+    """Report each group whose rate is zero for much of the run, warm-up and the end of a decay left out."""
+    told: set[str] = set()
+    for rate in rates(run):
+        num_steps = len(rate.values)
+        if num_steps < min_steps or rate.group.subject in told or _is_frozen(run, rate):
+            continue
+        zero = _stuck_at_zero(rate.values)
+        share = float(zero.mean())
+        if share < min_share:
+            continue
+        told.add(rate.group.subject)
+        first = int(np.flatnonzero(zero)[0])
+        yield Finding(
+            rule="lr-zero",
+            severity=Severity.ERROR,
+            confidence=0.95,
+            title=f"the learning rate of {rate.group.subject} is 0 for {share:.0%} of the steps",
+            optimizer=rate.group.optimizer,
+            **_place(run, rate),
+            step=rate.group.step + first,
+            evidence={
+                "share of steps at 0": share,
+                "threshold": min_share,
+                "steps": num_steps,
+                "largest rate": float(rate.values.max()),
+                "schedule": rate.schedules[0].class_name if rate.schedules else "none",
+            },
+            why="A step is the learning rate times a direction: with a rate of 0 the weights stay as they are.",
+            fix=_fix(rate),
+        )
+
+
+def _stuck_at_zero(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where the rate is zero, but for a warm-up that starts there and a decay that ends there."""
+    zero = np.abs(values) < ZERO
+    above = np.flatnonzero(~zero)
+    if len(above):
+        zero[: above[0]] = False
+        if len(zero) - above[-1] - 1 <= END_SHARE * len(zero):
+            zero[above[-1] :] = False
+    return zero
+
+
+def _is_frozen(run: Run, rate: Rate) -> bool:
+    """Whether all parameters of the group are frozen anyway."""
+    trainable = {record.name: record.trainable for record in run.of(ParameterRecord)}
+    names = rate.group.parameters
+    return bool(names) and not any(trainable.get(name, True) for name in names)
+
+
+def _place(run: Run, rate: Rate) -> Located:
+    """Return the line that builds the schedule, else one that sets the rate by hand, else that of the optimizer."""
+    for schedule in rate.schedules:
+        if any(schedule.base_lr) and (schedule.built or schedule.place):
+            return line_of(schedule.built or schedule.place)
+    by_hand = lines_assigning(run.source, "lr")
+    if by_hand and rate.values.max() >= ZERO:
+        return Located(line=by_hand[0], source=line_at(run.source, by_hand[0]))
+    return line_of(rate.group.built)
+
+
+def _fix(rate: Rate) -> str:
+    if rate.schedules and any(rate.schedules[0].base_lr):
+        return f"print({rate.schedules[0].name}.get_last_lr())  # each epoch; use / and not // in a factor"
+    return f"torch.optim.{rate.group.class_name}(model.parameters(), lr=1e-3)"

@@ -1,0 +1,42 @@
+"""The scheduler is stepped before the optimizer's first step.
+
+*Symptom*: the first value of the schedule is never used; milestones come an epoch early. PyTorch warns once.
+
+*Why it happens*: since PyTorch 1.1 a schedule is set up by its constructor, and ``scheduler.step()`` belongs after
+``optimizer.step()``. Older code has it at the top of the epoch.
+
+*What to try*: move ``scheduler.step()`` behind the loop over batches, or behind ``optimizer.step()`` for a schedule
+that counts batches.
+
+*Source*: PyTorch documentation, "How to adjust learning rate"; the UserWarning of ``lr_scheduler`` since 1.1.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+
+@rule
+def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
+    """Report each line at which a scheduler's first step came too early, where the optimizer stepped later."""
+    told = set()
+    for record in run.of(ScheduleRecord):
+        if not record.before_optimizer or record.scaled or record.place in told or not run.steps:
+            continue  # a scaler may have skipped the optimizer's step; without any step a schedule is only drawn
+        told.add(record.place)
+        yield Finding(
+            rule="scheduler-before-optimizer",
+            severity=Severity.WARNING,
+            confidence=0.95,
+            title=f"{record.name}.step() runs before the first step of {record.optimizer}",
+            optimizer=record.optimizer,
+            **line_of(record.place),
+            step=record.step,
+            evidence={"scheduler": record.class_name, "optimizer steps before it": record.step or 0},
+            why="The constructor has already set the first rate; this step goes on to the second before the first one "
+            "was ever used.",
+            fix=f"{record.optimizer}.step()  # for all batches of the epoch, and only then {record.name}.step()",
+        )

@@ -1,0 +1,75 @@
+"""A scheduler is built and never stepped.
+
+*Symptom*: the learning rate stays where it began; the schedule in the code has no effect.
+
+*Why it happens*: the call of ``scheduler.step()`` was forgotten, or stands in a branch that is never taken. A warm-up
+or one-cycle schedule then leaves the rate at its low first value.
+
+*What to try*: call ``scheduler.step()`` once an epoch, or once a batch for schedules that count batches.
+
+*Source*: PyTorch documentation, "How to adjust learning rate"; Humbatova et al., ICSE 2020 (missing API call).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.rates import Rate, rates
+from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.session.run import Run
+
+# Steps and passes over the data that give a schedule its chance (catalogue).
+MIN_STEPS = 20
+MIN_EPOCHS = 2
+
+
+@rule
+def scheduler_not_stepped(
+    run: Run, *, min_steps: float = MIN_STEPS, min_epochs: float = MIN_EPOCHS
+) -> Iterator[Finding]:
+    """Report each optimizer whose only schedulers were built in this run and never stepped."""
+    told = set()
+    epochs = _num_epochs(run)
+    for rate in rates(run):
+        idle = [each for each in rate.schedules if not each.stepped]
+        place = next((found for each in idle if (found := _place(run, each))["line"] is not None), None)
+        if place is None or len(idle) < len(rate.schedules) or rate.group.optimizer in told:
+            continue  # built earlier, or another schedule has its turn
+        if len(rate.values) < min_steps or (epochs is not None and epochs < min_epochs):
+            continue
+        told.add(rate.group.optimizer)
+        yield _finding(rate, idle[0], place, epochs, min_steps)
+
+
+def _finding(rate: Rate, record: ScheduleRecord, place: Located, epochs: int | None, min_steps: float) -> Finding:
+    return Finding(
+        rule="scheduler-not-stepped",
+        severity=Severity.WARNING,
+        confidence=0.9,
+        title=f"{record.class_name} is built for {rate.group.optimizer} and never stepped in {len(rate.values)} steps",
+        optimizer=rate.group.optimizer,
+        **place,
+        step=rate.group.step,
+        evidence={
+            "optimizer steps": len(rate.values),
+            "threshold": min_steps,
+            "passes over the data": epochs if epochs is not None else "not known",
+            "learning rate all along": float(rate.values[0]),
+        },
+        why="A scheduler changes the rate only when its step() is called.",
+        fix=f"{'scheduler' if record.name == record.class_name else record.name}.step()  # once an epoch",
+    )
+
+
+def _num_epochs(run: Run) -> int | None:
+    """Return the most passes over a loader; None where no loader was used."""
+    counts = [len(run.series("epoch_batches", name=loader)[0]) for loader in run.subjects("epoch_batches")]
+    return max(counts, default=None)
+
+
+def _place(run: Run, record: ScheduleRecord) -> Located:
+    if record.built is not None:
+        return line_of(record.built)
+    lines = lines_calling(run.source, (record.class_name,))
+    return Located(line=lines[0], source=line_at(run.source, lines[0])) if lines else line_of(None)

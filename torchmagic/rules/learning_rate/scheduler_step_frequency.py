@@ -1,0 +1,143 @@
+"""The scheduler is stepped far more, or far less, often than its schedule was made for.
+
+*Symptom*: the loss stops falling early because the learning rate has vanished; or a one-cycle schedule never gets
+beyond its warm-up.
+
+*Why it happens*: the numbers of a schedule count calls of ``scheduler.step()``. A decay per epoch that is stepped at
+every batch is over after a few batches; a schedule over all batches that is stepped once an epoch hardly begins.
+
+*What to try*: step schedules in epochs (``StepLR``, ``ExponentialLR``, ``CosineAnnealingLR(T_max=epochs)``) behind the
+loop over batches, and ``OneCycleLR`` behind each ``optimizer.step()``.
+
+*Source*: PyTorch documentation of ``OneCycleLR`` ("should be called after every batch"); forum threads on per-batch
+and per-epoch schedules.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from torchmagic.analyses.rates import Rate, rates
+from torchmagic.analyses.schedules import ScheduleRow, schedules
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.note import CrashRecord
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# A rate is spent below this share of its peak, too early before this share of the steps (catalogue).
+SPENT = 1e-3
+EARLY = 0.25
+# A schedule of a fixed length should see at least this share of it (catalogue).
+MIN_DONE = 0.5
+MIN_STEPS = 20
+# Schedules that are counted in epochs as a rule. Those that rise again, or are made of factors by hand, can be meant.
+IN_EPOCHS = ("ExponentialLR", "StepLR", "MultiStepLR", "CosineAnnealingLR", "PolynomialLR", "ReduceLROnPlateau")
+# A length is taken for the number of optimizer steps within this factor.
+ALIKE = 1.25
+
+
+@rule
+def scheduler_step_frequency(run: Run, *, spent: float = SPENT, early: float = EARLY) -> Iterator[Finding]:
+    """Report schedules that are spent at once, and those of a fixed length that hardly begin or run over."""
+    told = set()
+    rows = {id(row.record): row for row in schedules(run)}
+    overrun = any(crash.message.startswith("Tried to step") for crash in run.of(CrashRecord))
+    for rate in rates(run):
+        for record in rate.schedules:
+            row = rows[id(record)]
+            if not record.stepped or record.place in told:
+                continue
+            found = _spent(rate, row, spent=spent, early=early) or _unfinished(run, rate, row, overrun=overrun)
+            if found is not None:
+                told.add(record.place)
+                yield found
+
+
+def _spent(rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Finding | None:
+    """Return a finding when the rate has vanished early on."""
+    record, values = row.record, rate.values
+    in_epochs = {record.class_name, *record.parts} & set(IN_EPOCHS)
+    if len(values) < MIN_STEPS or not in_epochs:
+        return None
+    low = np.flatnonzero(values < spent * np.maximum.accumulate(values))
+    if not len(low) or low[0] >= early * len(values):
+        return None
+    first = int(low[0])
+    return _finding(
+        rate,
+        record,
+        title=f"{record.class_name} has brought the learning rate from {values.max():.3g} to {values[first]:.3g} by "
+        f"step {first} of {len(values)}",
+        evidence={
+            "steps until the rate was spent": first,
+            "steps": len(values),
+            "threshold": f"below {spent:g} of its peak before {early:.0%} of the steps",
+            "optimizer steps a scheduler step": row.cadence if row.cadence is not None else "one call",
+        },
+        confidence=0.9,
+        why="The schedule's numbers count calls of step(): called this often, it is over before training has begun.",
+        fix=f"{record.name}.step()  # behind the loop over batches, once an epoch",
+    )
+
+
+def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Finding | None:
+    """Return a finding when a schedule of a fixed length got less than half of it, or more than all."""
+    record, num_steps = row.record, len(rate.values)
+    if row.length is None or row.done is None or record.built is None or num_steps < MIN_STEPS:
+        return None
+    whole = "total_steps" in record.settings
+    if overrun and whole and row.num_steps >= row.length - 1:
+        return _finding(
+            rate,
+            record,
+            title=f"{record.class_name} was made for {row.length} steps and is stepped once more",
+            evidence={"steps of the schedule": row.num_steps, "declared": row.length},
+            confidence=0.95,
+            why="A schedule of a fixed length ends in an error when it is stepped beyond it.",
+            fix=f"{record.class_name}(…, total_steps=epochs * len(loader))  # as many as step() is called",
+        )
+    if row.done >= MIN_DONE or run.of(CrashRecord):
+        return None
+    rising = rate.values[-1] >= rate.values.max() * (1 - 1e-9)
+    in_batches = num_steps / ALIKE <= row.length <= num_steps * ALIKE and (row.cadence or num_steps) > 1
+    if not ((whole and rising) or in_batches):
+        return None
+    return _finding(
+        rate,
+        record,
+        title=f"{record.class_name} was stepped {row.num_steps} times of the {row.length} it was made for",
+        evidence={
+            "steps of the schedule": row.num_steps,
+            "declared": row.length,
+            "threshold": MIN_DONE,
+            "optimizer steps": num_steps,
+        },
+        confidence=0.9 if in_batches else 0.75,
+        why="Its length counts calls of step(): called this seldom, it ends the run in its first phase.",
+        fix=f"{record.name}.step()  # behind each {rate.group.optimizer}.step()",
+    )
+
+
+def _finding(
+    rate: Rate,
+    record: ScheduleRecord,
+    *,
+    title: str,
+    evidence: dict[str, float | str],
+    confidence: float,
+    why: str,
+    fix: str,
+) -> Finding:
+    return Finding(
+        rule="scheduler-step-frequency",
+        severity=Severity.WARNING,
+        confidence=confidence,
+        title=title,
+        optimizer=rate.group.optimizer,
+        **line_of(record.place),
+        step=record.step,
+        evidence=evidence,
+        why=why,
+        fix=fix,
+    )

@@ -1,0 +1,61 @@
+"""The model and its batches are of type float64, which training seldom needs.
+
+*Symptom*: training takes twice the memory and, on an accelerator, many times as long as it could.
+
+*Why it happens*: numpy makes float64 arrays. ``torch.from_numpy`` and ``torch.tensor`` keep the type, and to get rid of
+the error that follows, ``model.double()`` is called.
+
+*What to try*: convert the data instead: ``torch.from_numpy(x).float()`` or ``dtype=torch.float32``, and leave the model
+as it is.
+
+*Source*: PyTorch documentation, "Numerical accuracy"; NVIDIA data sheets (float64 runs at 1/2 to 1/64 of the speed).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.records.data import BatchRecord, Source
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import OptimizerRecord, ParameterRecord
+from torchmagic.records.notebook import GlobalModesRecord
+from torchmagic.rules.rule import rule
+from torchmagic.session.run import Run
+
+FLOAT64 = "float64"
+# With fewer steps it is a calculation, not training.
+MIN_STEPS = 3
+# Code that takes second derivatives, or says that it wants float64, has its reasons.
+INTENT = ("set_default_dtype", "create_graph", "gradcheck", "hessian", "jacobian", "hvp", "jacrev", "jacfwd")
+
+
+@rule
+def dtype_float64(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
+    """Report each model that trains with float64 weights on float64 batches by accident."""
+    chosen = any("torch.set_default_dtype" in record.changed for record in run.of(GlobalModesRecord))
+    second_order = any(record.class_name == "LBFGS" for record in run.of(OptimizerRecord))
+    if run.steps < min_steps or chosen or second_order or any(word in run.source for word in INTENT):
+        return
+    trained = {name for record in run.of(OptimizerRecord) for name in record.parameters}
+    for model in dict.fromkeys(record.model for record in run.of(ParameterRecord)):
+        owned = [record for record in run.of(ParameterRecord) if record.model == model and record.name in trained]
+        given = [record for record in run.of(BatchRecord) if record.source is Source.MODEL and record.name == model]
+        floats = [record for record in given if record.dtype.startswith(("float", "bfloat"))]
+        if owned and floats and {record.dtype for record in owned} | {record.dtype for record in floats} == {FLOAT64}:
+            yield _finding(run, model, len(owned))
+
+
+def _finding(run: Run, model: str, num_parameters: int) -> Finding:
+    line = next(iter(lines_calling(run.source, ("double",))), None)
+    return Finding(
+        rule="dtype-float64",
+        severity=Severity.INFO,
+        confidence=0.8,
+        title=f"{model} trains in float64",
+        module=model,
+        line=line,
+        source=line_at(run.source, line) if line is not None else None,
+        step=0,
+        evidence={"parameters of this type": num_parameters, "threshold": "all of them, and the batches"},
+        why="Twice the memory and less speed, for digits that the noise of training covers.",
+        fix=f"{model}.float(), and x.float() for the batches",
+    )

@@ -1,0 +1,45 @@
+"""An evaluation records a graph that nobody uses.
+
+*Symptom*: evaluation takes more memory and time than it needs; the batch size that fits is smaller.
+
+*Why it happens*: ``eval()`` changes what dropout and batch norm do; it does not stop autograd. Each forward keeps what
+a backward would need.
+
+*What to try*: evaluate inside ``with torch.no_grad():`` or ``torch.inference_mode()``.
+
+*Source*: PyTorch documentation, "Locally disabling gradient computation" and "Evaluation mode".
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.evaluation import EvaluationRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Batches evaluated in all passes together.
+MIN_BATCHES = 2
+
+
+@rule
+def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
+    """Report each line at which a model was evaluated with gradients on."""
+    records = [record for record in run.of(EvaluationRecord) if record.recorded_graph]
+    for place in dict.fromkeys(record.place for record in records):
+        here = [record for record in records if record.place == place]
+        batches = sum(record.num_batches for record in here)
+        if batches < min_batches:
+            continue
+        first = here[0]
+        yield Finding(
+            rule="no-grad-evaluation-missing",
+            severity=Severity.INFO,
+            confidence=0.9 if not first.training else 0.75,
+            title=f"{first.model} is evaluated with gradients on: {batches} graphs for nothing",
+            module=first.model,
+            **line_of(first.place),
+            step=first.step,
+            evidence={"passes": len(here), "batches": batches, "threshold": min_batches},
+            why="No backward follows these forwards, but each keeps its intermediate values for one.",
+            fix="with torch.no_grad():  # around the evaluation",
+        )

@@ -1,0 +1,115 @@
+"""The steps make the criterion larger instead of smaller.
+
+*Symptom*: the criterion rises from step to step without bound, smoothly, as if training worked in reverse.
+
+*Why it happens*: ``maximize=True`` on the optimizer, a minus sign in front of a criterion that already is something to
+be made small, or both meant and one forgotten.
+
+*What to try*: drop the sign, or the option. A score that should grow is negated once: ``loss = -score``.
+
+*Source*: PyTorch documentation (``maximize``); Humbatova et al., ICSE 2020 (wrong loss function).
+"""
+
+import ast
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from torchmagic.analyses.loss_curve import SHARE
+from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.source_lines import line_at, nodes_of
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.records.model import ParameterRecord
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
+from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.session.run import Run
+
+# How far the criterion must have risen (catalogue).
+MIN_RISE = 1.5
+MIN_STEPS = 5
+NEGATION = re.compile(r"(?:=|return|\()\s*-\s*[\w(]|-\s*1(?:\.0?)?\s*\*|\*\s*\(?\s*-\s*1|=\s*[\d.]+\s*-\s*\w|\.neg\(")
+
+
+@rule
+def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]:
+    """Report a run that goes up its criterion, by the optimizer's option or by a sign."""
+    objective, groups = single_objective(run), run.of(GroupRecord)
+    models = {record.name for record in run.of(ParameterRecord)}
+    if objective is None or not groups or any(not set(group.parameters) & models for group in groups):
+        return  # what is no model's may be an attack, which goes up on purpose
+    up = {(objective.sign == -1) is not group.maximize for group in groups}
+    if objective.sign == 0 or up != {True}:
+        return
+    values = _criterion(run)
+    rise = _rise(values)
+    if rise is None or rise < min_rise:
+        return
+    maximize = groups[0].maximize
+    yield Finding(
+        rule="ascending-loss",
+        severity=Severity.ERROR,
+        confidence=0.95,
+        title=f"{objective.criteria[0]} rises from {values[0]:.3g} to {values[-1]:.3g}: the steps go up, not down",
+        optimizer=groups[0].optimizer,
+        **(line_of(groups[0].built) if maximize else _negation(run)),
+        step=groups[0].step,
+        evidence={
+            "last over first value": rise,
+            "threshold": min_rise,
+            "because of": "maximize=True" if maximize else "a minus sign",
+        },
+        why="The optimizer was told to maximise."
+        if maximize
+        else "To make minus a criterion small is to make it large.",
+        fix=f"torch.optim.{groups[0].class_name}(model.parameters())  # without maximize=True"
+        if maximize
+        else "loss = criterion(output, target)  # without the minus sign",
+    )
+
+
+def _criterion(run: Run) -> Sequence[float]:
+    """Return the values of the criterion: from the loss at every step where it is a multiple, else from the looks."""
+    records = run.of(ObjectiveRecord)
+    first = records[0]
+    _, losses = run.series("loss", name=first.loss)
+    if len(records) == 1 and not first.mixed and math.isfinite(first.scale) and first.scale > 0:
+        values = [first.sign * value / first.scale for value in losses]
+        _, seen = run.series("criterion", name=first.loss)
+        if not seen or math.isclose(seen[0], values[0], rel_tol=1e-3, abs_tol=1e-6):
+            return values
+    return run.series("criterion", name=first.loss)[1]
+
+
+def _rise(values: Sequence[float]) -> float | None:
+    """Return the last smoothed value over the first, when all thirds rise; None where there is nothing steady."""
+    if len(values) < MIN_STEPS or not math.isfinite(values[0]) or values[0] <= 0:
+        return None
+    broken = next((i for i, value in enumerate(values) if not math.isfinite(value)), None)
+    sound = np.asarray(values[:broken])
+    if len(sound) < MIN_STEPS:
+        return math.inf if len(sound) > 1 and np.all(np.diff(sound) > 0) else None
+    thirds = [float(part.mean()) for part in np.array_split(sound, 3)]
+    width = max(1, round(SHARE * len(sound)))
+    steady = thirds[0] < thirds[1] < thirds[2]
+    return float(sound[-width:].mean() / sound[:width].mean()) if steady else None
+
+
+def _negation(run: Run) -> Located:
+    """Return the line of the minus sign: that of the criterion, of the backward, or one in the cell."""
+    found = [*(each.place for each in run.of(LossRecord)), *(each.place for each in run.of(BackwardRecord))]
+    places = [place for place in found if place is not None]
+    for place in places:
+        if NEGATION.search(place.source):
+            return line_of(place)
+    names = {record.loss for record in run.of(ObjectiveRecord)}
+    for node in nodes_of(run.source):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id in names for each in node.targets
+        ):
+            text = line_at(run.source, node.lineno)
+            if NEGATION.search(text):
+                return Located(line=node.lineno, source=text)
+    return line_of(next(iter(places), None))

@@ -1,0 +1,48 @@
+"""An optimizer holds parameters that require no gradient.
+
+*Symptom*: none as a rule; with weight decay or momentum from before they were frozen they may still move, and progress
+counts more parameters than are trained.
+
+*Why it happens*: ``optim.…(model.parameters())`` takes all parameters, frozen ones too.
+
+*What to try*: give it what is trained: ``(p for p in model.parameters() if p.requires_grad)``.
+
+*Source*: PyTorch documentation, "Autograd mechanics", on ``requires_grad``.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.arrivals import shown
+from torchmagic.records.connection import GradientFlowRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Frozen parameters from which on it is told.
+MIN_FROZEN = 1
+
+
+@rule
+def frozen_in_optimizer(run: Run, *, min_frozen: int = MIN_FROZEN) -> Iterator[Finding]:
+    """Report each optimizer that stepped and holds frozen parameters."""
+    for flow in run.of(GradientFlowRecord):
+        if flow.num_frozen < min_frozen or not flow.frozen:
+            continue
+        yield Finding(
+            rule="frozen-in-optimizer",
+            severity=Severity.INFO,
+            confidence=0.95,
+            title=f"{flow.optimizer} holds {flow.num_frozen} frozen parameter{'' if flow.num_frozen == 1 else 's'}",
+            parameter=flow.frozen[0],
+            module=flow.frozen[0].rpartition(".")[0] or None,
+            optimizer=flow.optimizer,
+            **line_of(flow.place),
+            step=0,
+            evidence={
+                "frozen": shown(flow.frozen, flow.num_frozen),
+                "trainable": flow.num_trainable,
+                "parameter groups": ", ".join(map(str, flow.groups)),
+            },
+            why="They require no gradient, so the optimizer has nothing to do for them.",
+            fix=f"give it only (p for p in {flow.frozen[0].partition('.')[0]}.parameters() if p.requires_grad)",
+        )

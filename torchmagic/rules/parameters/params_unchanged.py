@@ -1,0 +1,107 @@
+"""Steps are made with gradients that are not zero, and the weights stay the same bits.
+
+*Symptom*: the loss does not change beyond the noise of batches; a checkpoint taken later equals the first one.
+
+*Why it happens*: updates below the resolution of the weights (bfloat16 keeps about three digits), weights that are
+written back after each step, or parameters that are only copies of those the model computes with.
+
+*What to try*: keep weights in float32 and compute in half precision under ``torch.autocast``; look for
+``load_state_dict`` or ``copy_`` in the loop.
+
+*Source*: Micikevicius et al., "Mixed precision training", ICLR 2018 (master weights); SageMaker Debugger,
+UnchangedTensor.
+"""
+
+from collections.abc import Iterator, Mapping
+from math import isnan, prod
+from statistics import median
+
+from torchmagic.analyses.rates import rates
+from torchmagic.analyses.relative_updates import group_updates
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import ParameterRecord
+from torchmagic.records.objective import GroupRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Share of a group's elements that are as they were (catalogue).
+MIN_SHARE = 0.95
+# Below this rate the rate itself is to blame.
+NO_RATE = 1e-12
+# Share of the steps that must have had a rate.
+MIN_RATED = 0.9
+
+
+@rule
+def params_unchanged(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Finding]:
+    """Report each parameter group whose elements had gradients and did not move."""
+    least = _least_shares(run)
+    sizes = {record.name: prod(record.shape) for record in run.of(ParameterRecord)}
+    told: set[str] = set()
+    for group in run.of(GroupRecord):
+        names = [name for name in group.parameters if name in least]
+        if not names or group.subject in told or not _has_rate(run, group) or not _has_gradient(run):
+            continue
+        weight = sum(sizes.get(name, 1) for name in names)
+        share = sum(least[name] * sizes.get(name, 1) for name in names) / max(weight, 1)
+        if share < min_share:
+            continue
+        told.add(group.subject)
+        yield _finding(run, group, max(names, key=lambda name: sizes.get(name, 1)), share, min_share)
+
+
+def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: float) -> Finding:
+    moved = [float(each.ratios.max()) for each in group_updates(run) if each.group.subject == group.subject]
+    written_back = bool(moved) and moved[0] > 0 and _swallowed(run, group) < threshold
+    dtypes = {record.name: record.dtype for record in run.of(ParameterRecord)}
+    dtype = dtypes.get(name, "not known")
+    return Finding(
+        rule="params-unchanged",
+        severity=Severity.ERROR,
+        confidence=0.93,
+        title=f"{share:.0%} of the elements of {group.subject} are the same bits after the steps as before",
+        parameter=name,
+        optimizer=group.optimizer,
+        **line_of(group.built),
+        step=group.step,
+        evidence={
+            "share of elements unchanged": share,
+            "threshold": threshold,
+            "dtype": dtype,
+            "largest update over weights in a step": max(moved, default=0.0),
+            "learning rate": group.lr if group.lr is not None else "not known",
+        },
+        why="The steps do move the weights, but something writes the old values back before the next one."
+        if written_back
+        else f"The updates are smaller than half the distance of neighbours in {dtype}: they round away.",
+        fix="# look for load_state_dict, copy_ or .data = in the loop"
+        if written_back
+        else "model.float()  # weights in float32, and torch.autocast for the forward",
+    )
+
+
+def _least_shares(run: Run) -> Mapping[str, float]:
+    """Return the least share of unchanged elements of each parameter over the looks; it never moved if that is high."""
+    found = {}
+    for name in run.subjects("unchanged_share"):
+        values = [value for value in run.series("unchanged_share", parameter=name)[1] if not isnan(value)]
+        if values:
+            found[name] = min(values)
+    return found
+
+
+def _has_rate(run: Run, group: GroupRecord) -> bool:
+    courses = [each.values for each in rates(run) if each.group.subject == group.subject]
+    return not courses or any(float((abs(each) > NO_RATE).mean()) >= MIN_RATED for each in courses)
+
+
+def _has_gradient(run: Run) -> bool:
+    _, norms = run.series("grad_norm", name="")
+    return bool(norms) and median(norms) > 0
+
+
+def _swallowed(run: Run, group: GroupRecord) -> float:
+    """Return the usual share of elements that a step itself leaves as they are."""
+    shares = [each for name in group.parameters for each in run.series("update_swallowed", parameter=name)[1]]
+    known = [each for each in shares if not isnan(each)]
+    return median(known) if known else 0.0

@@ -1,0 +1,60 @@
+"""Trainable parameters are given to an optimizer, but nothing in the forward leads from them to the loss.
+
+*Symptom*: part of the model stays as it was initialised; ``DistributedDataParallel`` complains of unused parameters.
+
+*Why it happens*: a layer was defined and its call was forgotten, another layer is called in its place, or its output is
+computed and not used.
+
+*What to try*: call it in ``forward``, or remove it. A layer that only serves as a pattern for copies can be left out of
+the model.
+
+*Source*: PyTorch documentation of ``DistributedDataParallel``, ``find_unused_parameters``.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
+from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.protocol import UnownedGradientsRecord
+from torchmagic.rules.rule import rule
+from torchmagic.session.run import Run
+
+# Steps that the optimizer must have made since the parameters were first seen.
+MIN_STEPS = 5
+# Training forwards from which on a cut is what explains it.
+CUT_FORWARDS = 3
+
+
+@rule
+def unused_parameter(run: Run, *, min_steps: int = MIN_STEPS, cut_forwards: int = CUT_FORWARDS) -> Iterator[Finding]:
+    """Report each part of a model that never had a gradient, unless a cut is what takes it away."""
+    if not any(flow.num_received for flow in run.of(GradientFlowRecord)):
+        return
+    replaced = bool(run.of(UnownedGradientsRecord))
+    for record in silent_parts(run):
+        orphaned = not record.module and replaced
+        if record.steps >= min_steps and not orphaned and not is_cut(record, min_forwards=cut_forwards):
+            yield _finding(record, min_steps)
+
+
+def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
+    what = record.module if record.whole else shown(record.parameters, record.num_parameters)
+    ran = record.executed > 0 and record.whole
+    return Finding(
+        rule="unused-parameter",
+        severity=Severity.WARNING,
+        confidence=0.9 if record.whole and not ran else 0.8,
+        title=f"{what} never gets a gradient: " + ("its output is not used" if ran else "no forward uses it"),
+        module=record.module or None,
+        parameter=record.parameters[0],
+        optimizer=record.optimizer,
+        evidence={
+            "parameters": shown(record.parameters, record.num_parameters),
+            f"steps of {record.optimizer}": record.steps,
+            "threshold": min_steps,
+            "forwards in which it ran": record.executed,
+        },
+        why="The optimizer holds these parameters, but no loss of this run was computed from them.",
+        fix=f"use {what} in forward, or remove it",
+    )

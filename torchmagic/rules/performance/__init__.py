@@ -1,0 +1,1 @@
+"""Rules about speed: what makes each step slower than it need be."""

@@ -1,0 +1,49 @@
+"""Gradients are clipped at a time when no step uses what was clipped.
+
+*Symptom*: clipping has no effect whatever its limit; spikes of the gradient still reach the weights.
+
+*Why it happens*: clipping changes ``.grad`` once, where it stands. After ``step()`` it comes too late; before
+``backward()`` there is nothing to clip yet, or only what the next reset throws away.
+
+*What to try*: clip between ``backward()`` (and ``scaler.unscale_(optimizer)``) and ``step()``.
+
+*Source*: PyTorch documentation, "torch.nn.utils.clip_grad_norm_" and "Automatic Mixed Precision examples".
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import ClipRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# The catalogue asks for three iterations in which the clip was for nothing.
+MIN_STEPS = 3
+
+
+@rule
+def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
+    """Report each line that clips gradients of an optimizer which never uses them so."""
+    clipped = {record.optimizer for record in run.of(ClipRecord) if record.used}
+    for record in run.of(ClipRecord):
+        if record.unused < min_steps or record.optimizer in clipped:
+            continue
+        late = 2 * record.after_step > record.unused
+        yield Finding(
+            rule="clip-ineffective",
+            severity=Severity.WARNING,
+            confidence=0.95,
+            title=f"clipping has no effect: {record.optimizer} used clipped gradients in none of {record.unused} steps",
+            optimizer=record.optimizer,
+            **line_of(record.place),
+            step=record.step,
+            evidence={
+                "steps that clipping did not reach": record.unused,
+                "threshold": min_steps,
+                "steps on clipped gradients": record.used,
+            },
+            why="It runs after the step that has used the gradients already."
+            if late
+            else "It runs before the backward that makes the gradients of the step.",
+            fix=f"clip between loss.backward() and {record.optimizer}.step()",
+        )

@@ -1,0 +1,99 @@
+"""The loss on which backward is called is not connected to any parameter.
+
+*Symptom*: nothing is learnt, or ``element 0 of tensors does not require grad``; all gradients are None.
+
+*Why it happens*: something between the model and ``backward`` takes the value out of the graph: ``.item()``,
+``.detach()``, ``.data``, numpy, ``argmax``, ``torch.tensor(loss)``. ``requires_grad_()`` on the result silences the
+error and connects nothing.
+
+*What to try*: compute the loss from the model's output with torch's functions only, and take ``.item()`` of it for
+printing, after ``backward()``.
+
+*Source*: PyTorch forum and Stack Overflow, "element 0 of tensors does not require grad and does not have a grad_fn".
+"""
+
+import re
+from collections.abc import Iterator
+
+from torchmagic.analyses.arrivals import disconnected
+from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
+from torchmagic.analyses.scopes import scopes
+from torchmagic.analyses.source_lines import line_at
+from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import ModelRecord
+from torchmagic.records.note import CrashRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# One backward that reaches nothing may be an inspection of something else; a loop has more than one.
+MIN_BACKWARDS = 2
+_NO_TENSOR = re.compile(
+    r"'(?:float|int|bool|list|ndarray|numpy\.\w+|float\d+|float_)' object has no attribute 'backward'"
+)
+
+
+@rule
+def detached_loss(run: Run, *, min_backwards: int = MIN_BACKWARDS) -> Iterator[Finding]:
+    """Report a loss that is cut off from everything that is trained."""
+    record = disconnected(run)
+    if record is not None and _is_certain(run, record, min_backwards):
+        yield _finding(record, record.cut or record.made or record.backward)
+    crash = next((each for each in run.of(CrashRecord) if _NO_TENSOR.search(each.message)), None)
+    if crash is not None and record is None:
+        yield _of_a_number(run, crash)
+
+
+def _is_certain(run: Run, record: DetachedLossRecord, min_backwards: int) -> bool:
+    """Whether nothing but a cut explains it: gradients were on, and nobody trains what no model registers."""
+    hidden = any(each.looks and not each.registered for each in run.of(UnregisteredRecord)) or run.of(
+        MadeInForwardRecord
+    )
+    if hidden or not record.owned or (not record.raised and (record.num_backwards < min_backwards or not run.steps)):
+        return False
+    if record.connected:
+        return True
+    blind = record.how == WITHOUT_GRADIENTS
+    models = run.of(ModelRecord)
+    return not blind and (bool(record.cut and (record.ran or not models)) or (not models and not record.raised))
+
+
+def _finding(record: DetachedLossRecord, place: Place | None) -> Finding:
+    by = f", cut off by {record.how}" if record.how else ""
+    return Finding(
+        rule="detached-loss",
+        severity=Severity.ERROR,
+        confidence=0.97 if record.connected else 0.85,
+        title=f"{record.loss} reaches none of {record.owned} parameters{by}",
+        **line_of(place),
+        step=0,
+        evidence={
+            "backward passes": record.num_backwards,
+            "parameters with a gradient": f"0 of {record.owned}",
+            "backward raised": "yes" if record.raised else "no",
+        },
+        why="The value that backward starts from was taken out of the graph, so no gradient can come back to the "
+        "parameters.",
+        fix=f"compute {record.loss} from the model's output with torch functions, without "
+        f"{record.how or '.item(), .detach() or torch.tensor()'}",
+    )
+
+
+def _of_a_number(run: Run, crash: CrashRecord) -> Finding:
+    """Return the finding of a loss that is no tensor any more."""
+    every = scopes(run.source)
+    cuts = [cut for scope in every for cut in cuts_above(scope, scope.losses, every, frozenset({ANYTHING}))]
+    line = cuts[0].line if cuts else crash.line
+    source = line_at(run.source, line) if cuts else crash.source
+    return Finding(
+        rule="detached-loss",
+        severity=Severity.ERROR,
+        confidence=0.95,
+        title="backward is called on a number that is no tensor any more",
+        line=line,
+        source=source,
+        evidence={"error": crash.message},
+        why="A plain number has no graph: what turned the loss into one cut it off from the parameters.",
+        fix="call backward() on the tensor, and use .item() only for what is printed",
+    )

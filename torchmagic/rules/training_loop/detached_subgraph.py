@@ -1,0 +1,57 @@
+"""A part of the model runs, but the graph is cut between it and the loss.
+
+*Symptom*: the part stays as it was initialised while the rest trains; the result is worse than it should be.
+
+*Why it happens*: ``.detach()``, ``.data``, ``torch.no_grad()``, numpy or ``argmax`` stands between the part and the
+loss, so that no gradient comes back to it.
+
+*What to try*: remove the cut; or, where the part is meant to stay fixed, say so with ``requires_grad_(False)`` and
+leave it out of the optimizer.
+
+*Source*: PyTorch issue 7462; PyTorch documentation, "Autograd mechanics".
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
+from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Training forwards in which the part must have run, and steps that must have gone by.
+MIN_FORWARDS = 3
+MIN_STEPS = 3
+
+
+@rule
+def detached_subgraph(run: Run, *, min_forwards: int = MIN_FORWARDS, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
+    """Report each part that ran in training forwards and never had a gradient because of a cut."""
+    if not any(flow.num_received for flow in run.of(GradientFlowRecord)):
+        return
+    for record in silent_parts(run):
+        if record.steps >= min_steps and is_cut(record, min_forwards=min_forwards):
+            yield _finding(record, min_forwards)
+
+
+def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
+    what = record.module if record.whole else record.parameters[0]
+    return Finding(
+        rule="detached-subgraph",
+        severity=Severity.ERROR,
+        confidence=0.95 if record.whole else 0.85,
+        title=f"{what} runs but gets no gradient: {record.how} cuts it off from the loss",
+        module=record.module or None,
+        parameter=record.parameters[0],
+        optimizer=record.optimizer,
+        **line_of(record.cut),
+        evidence={
+            "parameters without a gradient": shown(record.parameters, record.num_parameters),
+            "training forwards in which it ran": record.executed,
+            "threshold": min_forwards,
+            f"steps of {record.optimizer}": record.steps,
+        },
+        why="The result is taken out of the graph on its way to the loss, so that gradients end there and the part "
+        "stays as it is.",
+        fix=f"remove {record.how}, or freeze it on purpose: {what}.requires_grad_(False)",
+    )

@@ -1,0 +1,58 @@
+"""The model was trained on a forward for which gradients were switched off.
+
+*Symptom*: "element 0 of tensors does not require grad and does not have a grad_fn"; or no error and a loss that never
+falls, where the loss was made to require a gradient by hand.
+
+*Why it happens*: the forward stands in ``torch.no_grad()`` or ``inference_mode()``, ``forward`` is decorated with it,
+or ``set_grad_enabled(False)`` of an evaluation was never taken back.
+
+*What to try*: take the training forward out of the block, or switch gradients on again after the evaluation.
+
+*Source*: PyTorch documentation, "Locally disabling gradient computation"; Stack Overflow question 61808965.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.crash import GradlessForwardRecord
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+
+@rule
+def no_grad_training(run: Run) -> Iterator[Finding]:
+    """Report a backward on what a model computed with gradients switched off."""
+    record = next(iter(run.of(GradlessForwardRecord)), None)
+    if record is None:
+        return
+    how = record.how or "gradients switched off"
+    model = record.model or "the model"
+    place = record.switched if record.how.startswith("@") else record.forward
+    yield Finding(
+        rule="no-grad-training",
+        severity=Severity.ERROR,
+        confidence=0.97 if record.crashed else 0.9,
+        title=f"{model} ran under {how}, and backward was called on the result",
+        module=record.model or None,
+        **line_of(place or record.switched or record.backward),
+        step=record.step,
+        evidence=_evidence(record),
+        why="Without gradients no operation is recorded: the loss has no way back to the parameters.",
+        fix=_fix(record, model),
+    )
+
+
+def _evidence(record: GradlessForwardRecord) -> dict[str, float | str]:
+    places = (("switched off", record.switched), ("forward", record.forward), ("backward", record.backward))
+    found: dict[str, float | str] = {
+        name: f"line {place.line}: {place.source}" for name, place in places if place is not None
+    }
+    return {**found, "backward raised": "yes" if record.crashed else "no: the loss was made to require a gradient"}
+
+
+def _fix(record: GradlessForwardRecord, model: str) -> str:
+    if record.how.startswith("@"):
+        return f"take {record.how} off; put it, or a with block, around the evaluation alone"
+    if "set_grad_enabled" in record.how:
+        return "torch.set_grad_enabled(True)  # after the evaluation; or a with block around the evaluation alone"
+    return f"call {model} outside of the block: only evaluations belong in {record.how or 'torch.no_grad()'}"

@@ -1,0 +1,82 @@
+"""Parameters get gradients, but their optimizer never steps.
+
+*Symptom*: the loss wanders around its first value; no parameter changes.
+
+*Why it happens*: ``backward()`` only fills ``.grad``; the parameters change in ``optimizer.step()``, which is missing
+from the loop, or stands where it is never reached.
+
+*What to try*: call ``optimizer.step()`` after ``backward()``.
+
+*Source*: PyTorch documentation, "Optimizing Model Parameters"; Humbatova et al., "Taxonomy of real faults in deep
+learning systems", ICSE 2020 (missing API call).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.gradient_lines import reads_gradients
+from torchmagic.analyses.source_calls import calls_on
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import UnsteppedRecord
+from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.reach import ReachRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run, Status
+
+# The catalogue asks for three iterations. A step that the code does contain may wait for many batches to add up.
+MIN_ITERATIONS = 3
+WAITING_ITERATIONS = 32
+
+
+@rule
+def step_missing(
+    run: Run, *, min_iterations: int = MIN_ITERATIONS, waiting_iterations: int = WAITING_ITERATIONS
+) -> Iterator[Finding]:
+    """Report each optimizer that was used in every way but the one that counts."""
+    if run.status in (Status.ERROR, Status.INTERRUPTED):
+        return  # its step may just not have come yet
+    for record in run.of(UnsteppedRecord):
+        used = record.resets + record.scheduled + record.built
+        if record.iterations < min_iterations or not used or record.changed or _is_meant(run, record):
+            continue
+        if record.iterations < waiting_iterations and _has_step(run, record):
+            continue
+        place = record.schedule or record.backward
+        yield Finding(
+            rule="step-missing",
+            severity=Severity.ERROR,
+            confidence=0.9 if record.resets or record.scheduled else 0.8,
+            title=f"{record.optimizer} never steps, although its parameters got gradients in {record.iterations} "
+            "iterations or more",
+            optimizer=record.optimizer,
+            **line_of(place),
+            step=0,
+            evidence={
+                "iterations with gradients": record.iterations,
+                "threshold": min_iterations,
+                "steps": 0,
+                "resets": record.resets,
+                "steps of schedulers": record.scheduled,
+            },
+            why="backward() computes gradients, but only step() changes the parameters, and nothing else has.",
+            fix=f"{record.optimizer}.step()  # after backward()",
+        )
+
+
+def _has_step(run: Run, record: UnsteppedRecord) -> bool:
+    """Whether the source has a step that may be this optimizer's, and may still wait for its turn."""
+    name = record.optimizer.rpartition(".")[2]
+    steps = {each.name.rpartition(".")[2] for each in run.of(OptimizerRecord)}
+    lines = calls_on(run.source, "step")
+    schedule = record.schedule.line if record.schedule else 0
+    if name == record.class_name:  # it has no name of its own
+        return any(line != schedule and not named & steps for line, named in lines)
+    return any(name in named for _, named in lines)
+
+
+def _is_meant(run: Run, record: UnsteppedRecord) -> bool:
+    """Whether the gradients themselves are what is wanted: of inputs, or to be looked at."""
+    place = record.backward
+    reached = [each for each in run.of(ReachRecord) if each.place == place]
+    if reached and all(each.num_other_leaves and each.num_reached for each in reached):
+        return True
+    return not record.scheduled and reads_gradients(run.source)

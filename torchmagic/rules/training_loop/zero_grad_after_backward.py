@@ -1,0 +1,46 @@
+"""The gradients are reset after the backward and before the step that should use them.
+
+*Symptom*: the loss does not move although everything seems to run; weights stay as they were, or only decay.
+
+*Why it happens*: ``zero_grad()`` empties ``.grad``. Between ``backward()`` and ``step()`` it throws away what was just
+computed, and the optimizer steps on nothing.
+
+*What to try*: move the reset before ``backward()``, at the start of the iteration, or right after ``step()``.
+
+*Source*: PyTorch documentation, "Optimizing Model Parameters"; Humbatova et al., "Taxonomy of real faults in deep
+learning systems", ICSE 2020 (wrong order of API calls).
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# Once may be the end of a warm-up or a batch that was given up; the catalogue asks for two.
+MIN_STEPS = 2
+
+
+@rule
+def zero_grad_after_backward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
+    """Report each optimizer that stepped on gradients which had been reset after the backward."""
+    reset = [record for record in run.of(IdleStepRecord) if record.why is Idle.RESET]
+    for optimizer in dict.fromkeys(record.optimizer for record in reset):
+        records = [record for record in reset if record.optimizer == optimizer]
+        most = max(records, key=lambda record: record.count)
+        if most.count < min_steps:
+            continue
+        place = most.reset or most.place
+        yield Finding(
+            rule="zero-grad-after-backward",
+            severity=Severity.ERROR,
+            confidence=0.96,
+            title=f"{optimizer} steps on gradients that were reset after the backward, {most.count} times or more",
+            optimizer=optimizer,
+            **line_of(place),
+            step=records[0].step,
+            evidence={"steps without gradients": most.count, "threshold": min_steps, "steps looked at": most.steps},
+            why="backward() filled .grad, and the reset emptied it again before step() could use it.",
+            fix=f"{optimizer}.zero_grad(); loss.backward(); {optimizer}.step()  # in this order",
+        )
