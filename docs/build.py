@@ -9,6 +9,7 @@ from examples import example
 
 from torchmagic.jupyter.options import OPTIONS
 from torchmagic.rules.catalogue import RULES
+from torchmagic.rules.names import written
 from torchmagic.rules.rule import Rule
 
 
@@ -26,7 +27,7 @@ def rule_page(rule: Rule) -> str:
     page = f"# {rule.id}\n\n{rule.page.replace('``', '`')}\n"
     if not rule.thresholds:
         return page
-    rows = "\n".join(f"| `{rule.id}.{name}` | {value:g} |" for name, value in rule.thresholds.items())
+    rows = "\n".join(f"| `{rule.id}.{name}` | {written(value)} |" for name, value in rule.thresholds.items())
     return f"{page}\n| threshold | value |\n|---|---|\n{rows}\n"
 
 

@@ -52,7 +52,21 @@ def test_the_example_of_a_rule_is_its_sick_script_and_what_is_really_said_of_it(
     rule = next(rule for rule in RULES if rule.id == "missing-zero-grad")
     text = build.example(rule)
     assert "expect-line" not in text
-    assert "steps on gradients that are never reset" in text.partition("torchmagic says:")[2]
+    said = text.partition("torchmagic says:")[2]
+    assert "steps on gradients that are never reset" in said
+    assert "line 18: loss.backward()" in said
+
+
+def test_the_example_of_a_rule_about_running_again_is_run_again(build):
+    rule = next(rule for rule in RULES if rule.id == "continued-training")
+    text = build.example(rule)
+    assert "# runs:" not in text
+    assert "the cell ran before" in text.partition("torchmagic says:")[2]
+
+
+def test_thresholds_are_written_as_one_would_type_them(build):
+    rule = next(rule for rule in RULES if rule.id == "held-by-output")
+    assert "| `held-by-output.min_bytes` | 16777216 |" in build.rule_page(rule)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

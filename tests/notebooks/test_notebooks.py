@@ -81,7 +81,12 @@ def test_every_watched_cell_has_a_copy_of_its_panel_that_needs_no_kernel(noteboo
         ("nonfinite", "first non-finite value", "return torch.cat([x, torch.log(ink)], dim=1)", "clamp"),
         ("nan_hunt", "first non-finite value", "return -torch.log(chosen).mean()", "clamp"),
         ("nan_hunt", "gradient of model.2.bias is non-finite", "return torch.sqrt(squares)", "singular point"),
-        ("why_it_does_not_learn", "are not registered", "self.hidden = [nn.Linear(64, 64)", "self.hidden = nn.ModuleList"),
+        (
+            "why_it_does_not_learn",
+            "are not registered",
+            "self.hidden = [nn.Linear(64, 64)",
+            "self.hidden = nn.ModuleList",
+        ),
     ],
 )
 def test_the_stored_copy_tells_the_finding_with_its_line_and_cure(stem, title, line, fix):

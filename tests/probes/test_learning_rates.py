@@ -108,6 +108,7 @@ def test_a_schedule_before_its_optimizer_is_told(run_cell, first):
     )
     run, _ = run_cell(source, **ONLY)
     assert told(run)[0].before_optimizer is (first == "schedule.step")
+    assert told(run)[0].optimizer == "opt"  # also where it has not stepped yet
 
 
 def test_a_scaler_that_skipped_the_optimizer_is_told_beside(run_cell):

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchmagic.records.codec import KINDS, decode, encode
+from torchmagic.records.codec import decode, encode
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.kinds import KINDS
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.place import Place

@@ -31,10 +31,10 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
 
 
 def lines_giving(source: str, name: str) -> list[int]:
-    """Return the 1-based lines that give a variable a value, as ``model = …``, or ``self.model = …`` by its last name."""
-    lines = set()
+    """Return the 1-based lines that give a variable a value: ``model = …``, or ``self.model = …`` by its last name."""
+    lines, last = set(), name.rpartition(".")[2]
     for node in _walk(source):
-        if isinstance(node, ast.Assign) and any(_last_name(target) == name.rpartition(".")[2] for target in node.targets):
+        if isinstance(node, ast.Assign) and any(_last_name(target) == last for target in node.targets):
             lines.add(node.lineno)
     return sorted(lines)
 

@@ -7,7 +7,7 @@ EVENTS = (
     "loss",  # (name, args, kwargs, output, frame)
     "softmax",  # (output, frame) of softmax and log_softmax; only while ``see("softmax")``; of others, ``"bounded"``
     "dropout",  # (name, probability, frame), for calls that are active; only while ``see("dropout")``
-    "squash",  # ("sigmoid" or "tanh", output, frame), for calls of the function; only while ``see("sigmoid")`` or ``"tanh"``
+    "squash",  # ("sigmoid" or "tanh", output, frame), of the functions; only while ``see("sigmoid")`` or ``"tanh"``
     "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``
     "backward_begin",  # (tensors, frame)
     "backward_end",  # (tensors, nanoseconds)

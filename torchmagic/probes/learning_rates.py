@@ -148,10 +148,7 @@ class LearningRates:
         self._recorder.add(
             ScheduleRecord(
                 name=name,
-                optimizer=next(
-                    (entry.name for entry in self._cast.optimizers if entry.ref is schedule.optimizer),
-                    type(optimizer).__name__,
-                ),
+                optimizer=self._name_of_optimizer(schedule, optimizer),
                 step=self._recorder.step if stepped else None,
                 stepped=stepped,
                 before_optimizer=stepped and _is_early(optimizer),
@@ -161,6 +158,12 @@ class LearningRates:
                 **facts,
             )
         )
+
+    def _name_of_optimizer(self, schedule: _Schedule, optimizer: Any) -> str:
+        """Return the name by which an optimizer is known, or will be once it steps."""
+        known = next((entry.name for entry in self._cast.optimizers if entry.ref is schedule.optimizer), None)
+        names = (name for name, value in self._cast.names.optimizers(type(optimizer)) if value is optimizer)
+        return known or next(names, type(optimizer).__name__)
 
     def _tell_unstepped(self) -> None:
         """Record the schedulers that were built, or have a name, and never stepped though their optimizer did."""

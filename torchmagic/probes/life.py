@@ -82,7 +82,8 @@ class Life:
 def make_of(module: nn.Module) -> tuple[Any, ...]:
     """Return what a model is made of: kinds of modules with their settings, and shapes of parameters."""
     parts = tuple((type(part).__name__, part.extra_repr()) for part in list(module.modules())[:MOST_PARTS])
-    return parts, tuple(() if nn.parameter.is_lazy(each) else tuple(each.shape) for each in list(module.parameters())[:MOST_PARTS])
+    parameters = list(module.parameters())[:MOST_PARTS]
+    return parts, tuple(() if nn.parameter.is_lazy(each) else tuple(each.shape) for each in parameters)
 
 
 def settings_of(optimizer: torch.optim.Optimizer) -> str:

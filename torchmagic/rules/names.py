@@ -54,6 +54,11 @@ def thresholds_of(rule: Rule, values: Mapping[str, float]) -> dict[str, float]:
     return {name: values[key] for name in rule.thresholds if (key := f"{rule.id}.{name}") in values}
 
 
+def written(value: float) -> str:
+    """Return the value of a threshold as one would type it, a large whole number with all its digits."""
+    return str(int(value)) if float(value).is_integer() else f"{value:g}"
+
+
 def explanation(name: str) -> str:
     """Return the page of a rule as plain text, with its thresholds; without a name, the list of all rules."""
     if not name:
@@ -62,7 +67,7 @@ def explanation(name: str) -> str:
     lines = [rule.id, "", rule.page.replace("``", "`").replace("*", "")]
     if rule.thresholds:
         lines += ["", "Thresholds (%config TorchMagic.thresholds = {...}):"]
-        lines += [f"  {rule.id}.{each} = {value:g}" for each, value in rule.thresholds.items()]
+        lines += [f"  {rule.id}.{each} = {written(value)}" for each, value in rule.thresholds.items()]
     return "\n".join(lines)
 
 

@@ -119,6 +119,5 @@ def _fix(change: InplaceRecord | None, name: str, place: Place | None, site: Cra
         return line.replace("inplace=True", "inplace=False")
     if change is not None and change.place is not None and not _WRITTEN.search(line):
         return "build the module that this line calls without inplace=True"
-    if change is None or not change.name:
-        return "x = x.clone()  # of the tensor that is changed; or write the change out of place"
-    return f"{name} = {name}.clone()  # before it is changed; or write the change out of place"
+    copied = name if change is not None and change.name else "x"
+    return f"{copied} = {copied}.clone()  # before it is changed; or write the change out of place"

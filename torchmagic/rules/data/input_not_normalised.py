@@ -11,6 +11,7 @@ as the first layer.
 *Source*: LeCun et al., "Efficient BackProp", 1998; Schoop et al., UMLAUT, CHI 2021 (input normalisation).
 """
 
+import math
 import statistics
 from collections.abc import Iterator
 
@@ -39,8 +40,9 @@ def input_not_normalised(
         spread = statistics.median(record.spread for record in records)
         if all(record.frozen for record in records) or "norm" in first.class_name.lower():
             continue  # what was trained elsewhere decides how it wants its inputs
-        if not (scale > max_scale or spread > max_spread):
-            continue
+        finite = all(math.isfinite(each) for each in (scale, spread, first.low, first.high))
+        if not finite or not (scale > max_scale or spread > max_spread):
+            continue  # where numbers that are none come from is another matter
         what = (
             f"average {scale:.3g} in size in one feature"
             if scale > max_scale

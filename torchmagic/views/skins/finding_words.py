@@ -21,18 +21,20 @@ def place(finding: Finding) -> list[tuple[str, str]]:
     words = [
         (line, source),
         (finding.parameter or finding.module or "", ""),
-        (f"optimizer {finding.optimizer}" if finding.optimizer else "", ""),
+        (_named_optimizer(finding.optimizer or ""), ""),
         (f"step {finding.step}" if finding.step is not None else "", ""),
     ]
     return [pair for pair in words if pair[0]]
 
 
+def _named_optimizer(name: str) -> str:
+    """Return the name of an optimizer with the word in front, unless the name has it."""
+    return name if not name or "optimizer" in name.lower() else f"optimizer {name}"
+
+
 def evidence(finding: Finding) -> list[tuple[str, str]]:
     """Return the evidence as names and written values."""
-    return [
-        (name, value if isinstance(value, str) else as_number(value))
-        for name, value in finding.evidence.items()
-    ]
+    return [(name, value if isinstance(value, str) else as_number(value)) for name, value in finding.evidence.items()]
 
 
 def standing(finding: Finding) -> str:

@@ -1,7 +1,7 @@
 # case: constant-batch-dataset-ignores-its-index
 # kind: buggy
 # expect: constant-batch
-# allow: overfitting, unshuffled-loader, batch-mixing, uniform-prediction
+# allow: dead-relu, overfitting, unshuffled-loader, batch-mixing, uniform-prediction
 # line: for image, label in loader
 # style: Dataset whose __getitem__ always returns the first sample (a leftover of debugging)
 # --- setup ---

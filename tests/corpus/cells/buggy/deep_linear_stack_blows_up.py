@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: exploding-gradient
 # allow: lr-too-high, loss-not-decreasing, nonfinite-forward, nonfinite-gradient, update-too-large, dead-relu, uniform-prediction
-# style: ten wide layers initialised with normal_(std=0.5), regression
+# style: ten wide layers initialised with normal_(std=0.4), regression
 # --- setup ---
 import torch
 from sklearn.datasets import load_diabetes
@@ -23,8 +23,8 @@ for _ in range(8):
 net = nn.Sequential(*layers, nn.Linear(width, 1))
 for module in net:
     if isinstance(module, nn.Linear):
-        nn.init.normal_(module.weight, std=0.5)
-optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+        nn.init.normal_(module.weight, std=0.4)
+optimizer = torch.optim.SGD(net.parameters(), lr=2e-5)
 for epoch in range(2):
     for inputs, target in dl:
         loss = nn.functional.mse_loss(net(inputs), target)

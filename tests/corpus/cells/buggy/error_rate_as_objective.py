@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: detached-loss
 # allow: params-unchanged, loss-not-decreasing, plateau, backward-missing
-# line: guess = scores.argmax(dim=1)
+# line: wrong = (scores.argmax(dim=1) != classes).float().mean()
 # style: minimises the error rate computed from argmax, requires_grad_ to silence the exception
 # --- setup ---
 import torch
@@ -20,8 +20,7 @@ adam = torch.optim.Adam(model.parameters(), lr=0.01)
 for epoch in range(40):
     adam.zero_grad()
     scores = model(inputs)
-    guess = scores.argmax(dim=1)
-    wrong = (guess != classes).float().mean()
+    wrong = (scores.argmax(dim=1) != classes).float().mean()
     wrong.requires_grad_()
     wrong.backward()
     adam.step()

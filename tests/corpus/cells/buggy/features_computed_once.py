@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: backward-twice
 # raises: RuntimeError
-# line: loss.backward()
+# line: features = encoder(x)
 # style: embedding of all inputs computed before the loop and used in every step
 # --- setup ---
 import torch

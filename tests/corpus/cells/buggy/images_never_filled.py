@@ -1,7 +1,7 @@
 # case: constant-batch-images-never-filled
 # kind: buggy
 # expect: constant-batch
-# allow: uniform-prediction, loss-not-decreasing, plateau, unused-parameter
+# allow: dead-relu, uniform-prediction, loss-not-decreasing, plateau, unused-parameter
 # line: for x, t in DataLoader(TensorDataset(images, targets), batch_size=50, shuffle=True)
 # style: preallocated image array that the loading loop forgot to fill
 # --- setup ---

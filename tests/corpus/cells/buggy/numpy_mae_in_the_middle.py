@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: detached-loss
 # allow: params-unchanged, loss-not-decreasing, plateau, backward-missing
-# line: gap = np.abs(forecast.detach().numpy() - truth.numpy())
+# line: return torch.tensor(np.abs(forecast.detach().numpy() - truth.numpy()).mean(), requires_grad=True)
 # style: regression with a metric written in numpy used as training loss, method of a class
 # --- setup ---
 import numpy as np
@@ -22,8 +22,7 @@ class Experiment:
         self.optim = torch.optim.Adam(self.net.parameters(), lr=3e-3)
 
     def mae(self, forecast, truth):
-        gap = np.abs(forecast.detach().numpy() - truth.numpy())
-        return torch.from_numpy(np.asarray(gap.mean())).requires_grad_(True)
+        return torch.tensor(np.abs(forecast.detach().numpy() - truth.numpy()).mean(), requires_grad=True)
 
     def train(self, rounds):
         history = []

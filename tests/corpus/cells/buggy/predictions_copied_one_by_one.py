@@ -1,7 +1,7 @@
 # case: sync-in-loop-predictions-copied-one-by-one
 # kind: buggy
 # expect: sync-in-loop
-# line: record.append(float(out.detach()[j, 0]))
+# line: record.append(out[j, 0].item())
 # style: predictions copied to a Python list element by element for a plot
 # --- setup ---
 import torch
@@ -23,5 +23,5 @@ for step in range(60):
     loss.backward()
     opt.step()
     for j in range(32):
-        record.append(float(out.detach()[j, 0]))
+        record.append(out[j, 0].item())
 print(len(record))

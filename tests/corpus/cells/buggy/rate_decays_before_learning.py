@@ -14,7 +14,7 @@ d = load_digits()
 dl = DataLoader(TensorDataset(torch.tensor(d.data / 16).float(), torch.tensor(d.target)), batch_size=300, shuffle=True)
 net = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
 # --- cell ---
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
+opt = torch.optim.SGD(net.parameters(), lr=0.8)
 decay = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)
 for epoch in range(24):
     total = 0.0

@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: output-range-mismatch
 # allow: dead-relu, plateau, loss-not-decreasing, uniform-prediction
-# line: return torch.relu(self.out(h)).squeeze(-1)
+# line: loss = nn.functional.l1_loss(model(x), t)
 # style: regression on standardised targets, ReLU applied to the output in forward
 # --- setup ---
 import torch

@@ -1,7 +1,7 @@
 # case: uniform-prediction-softmax-over-single-channel
 # kind: buggy
 # expect: uniform-prediction
-# allow: loss-not-decreasing, plateau, wrong-dim-softmax, constant-batch
+# allow: dead-relu, loss-not-decreasing, plateau, wrong-dim-softmax, constant-batch
 # style: image attention map normalised over the only channel, so every pixel becomes one
 # --- setup ---
 import torch

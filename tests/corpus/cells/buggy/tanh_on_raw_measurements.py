@@ -1,6 +1,6 @@
 # case: saturated-activation-tanh-on-raw-measurements
 # kind: buggy
-# expect: saturated-activation
+# expect: saturated-activation, input-not-normalised
 # allow: input-not-normalised, vanishing-gradient, plateau, loss-not-decreasing, uniform-prediction
 # module: 1
 # style: breast cancer table in raw units into a tanh layer

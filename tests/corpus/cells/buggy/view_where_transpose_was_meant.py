@@ -2,6 +2,7 @@
 # kind: buggy
 # expect: batch-mixing
 # allow: loss-not-decreasing, plateau, uniform-prediction, overfitting
+# line: h, _ = self.gru(x.view(t, b, f))
 # module: MixNet
 # style: (batch, time, feature) viewed as (time, batch, feature) before a GRU
 # --- setup ---

@@ -21,7 +21,7 @@ class VAE(nn.Module):
         self.dec = nn.Sequential(nn.Linear(latent, 40), nn.ReLU(), nn.Linear(40, 64), nn.Sigmoid())
 
     def forward(self, x):
-        h = torch.relu(self.enc(x))
+        h = F.silu(self.enc(x))
         mu, logvar = self.mu(h), self.logvar(h)
         z = mu + torch.randn_like(mu) * (0.5 * logvar).exp()
         return self.dec(z), mu, logvar

@@ -1,7 +1,7 @@
 # case: exploding-gradient-deep-linear-stack-blows-up-repaired
 # kind: healthy
 # forbid: *
-# style: ten wide layers initialised with normal_(std=0.5), regression
+# style: ten wide layers initialised with normal_(std=0.4), regression
 # --- setup ---
 import torch
 from sklearn.datasets import load_diabetes

@@ -9,7 +9,7 @@ from torch import nn
 
 torch.manual_seed(0)
 d = load_digits()
-x, t = torch.tensor(d.data / 16).float(), torch.tensor(d.target)
+x, t = torch.tensor(d.data).float(), torch.tensor(d.target)
 
 
 class Softmax(nn.Module):
@@ -28,7 +28,7 @@ class Net(nn.Module):
         return self.soft(self.fc(x))
 # --- cell ---
 net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.5)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for step in range(60):
     rows = torch.randint(0, len(x), (64,))
     p = net(x[rows])

@@ -17,6 +17,7 @@ class Logged(Dataset):
     def __init__(self, table, target):
         with np.errstate(divide="ignore"):
             table = np.log1p(table)
+        table = (table - table.mean(0)) / table.std(0)
         self.table, self.target = torch.tensor(table).float(), torch.tensor(target).float()
 
     def __len__(self):

@@ -4,7 +4,10 @@ from torch import nn
 
 torch.manual_seed(0)
 # expect-line: g_loss.backward()
-generator, critic = nn.Sequential(nn.Linear(4, 4), nn.Tanh()), nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+generator, critic = (
+    nn.Sequential(nn.Linear(4, 4), nn.Tanh()),
+    nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)),
+)
 optimizer_g = torch.optim.Adam(generator.parameters(), lr=1e-3)
 optimizer_d = torch.optim.Adam(critic.parameters(), lr=1e-3)
 for _ in range(4):

@@ -1,0 +1,166 @@
+"""This file is the kinds: the list of all records that a run is stored as."""
+
+from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.connection import (
+    DetachedLossRecord,
+    FrozenOutputRecord,
+    GradientFlowRecord,
+    MadeInForwardRecord,
+    ReusedGradientsRecord,
+    UnreachedRecord,
+    UnregisteredRecord,
+)
+from torchmagic.records.crash import (
+    CrashSiteRecord,
+    GradlessForwardRecord,
+    InplaceRecord,
+    OutOfMemoryRecord,
+    ReusedGraphRecord,
+    TargetRangeRecord,
+)
+from torchmagic.records.data import BadSampleRecord, BatchRecord, ClassCountsRecord
+from torchmagic.records.device import DeviceRecord, TransferRecord
+from torchmagic.records.evaluation import AwakeDropoutRecord, EvaluationRecord, StoppingRecord
+from torchmagic.records.feeding import (
+    DifferenceRecord,
+    FirstLayerRecord,
+    HostReadsRecord,
+    LoaderUseRecord,
+    PaddingRecord,
+    RepeatedInputRecord,
+    SharedRowsRecord,
+    SlowModeRecord,
+)
+from torchmagic.records.finding import Finding
+from torchmagic.records.loop import (
+    AccumulationRecord,
+    ClipRecord,
+    IdleStepRecord,
+    RebuiltOptimizerRecord,
+    RestartRecord,
+    UnsteppedRecord,
+)
+from torchmagic.records.loss import (
+    BackwardRecord,
+    BroadcastRecord,
+    LossInputRecord,
+    LossRecord,
+    ProbabilityInputRecord,
+    SoftmaxAxisRecord,
+)
+from torchmagic.records.memory import HolderRecord, RetainedGraphRecord, UnseenGraphRecord
+from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord, ParameterRecord, RectifierRecord
+from torchmagic.records.nonfinite import NonfiniteRecord
+from torchmagic.records.note import CrashRecord, EnvironmentRecord, FailureRecord, NoteRecord
+from torchmagic.records.notebook import (
+    GlobalModesRecord,
+    LeftoverGradientsRecord,
+    OptimizerStateRecord,
+    RepeatedHookRecord,
+    RerunRecord,
+)
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
+from torchmagic.records.precision import (
+    AutocastBackwardRecord,
+    AutocastRecord,
+    GradScalerRecord,
+    HalfWeightsRecord,
+    ScaledGradientsRecord,
+    ScalerUseRecord,
+    SkippedStepRecord,
+)
+from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
+from torchmagic.records.reach import ReachRecord
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.records.snapshot import SnapshotRecord
+from torchmagic.records.structure import (
+    DirectFollowRecord,
+    EqualUnitsRecord,
+    MixedRowsRecord,
+    SingleSampleRecord,
+    SquashRecord,
+)
+
+KINDS: tuple[type, ...] = (
+    AccumulationRecord,
+    ActivationRecord,
+    AutocastBackwardRecord,
+    AutocastRecord,
+    AwakeDropoutRecord,
+    BackwardRecord,
+    BadSampleRecord,
+    BatchRecord,
+    BroadcastRecord,
+    ClassCountsRecord,
+    ClipRecord,
+    CrashRecord,
+    CrashSiteRecord,
+    DetachedLossRecord,
+    DeviceRecord,
+    DifferenceRecord,
+    DirectFollowRecord,
+    EnvironmentRecord,
+    EqualUnitsRecord,
+    EvalModeRecord,
+    EvaluationRecord,
+    FailureRecord,
+    Finding,
+    FirstLayerRecord,
+    FrozenOutputRecord,
+    GlobalModesRecord,
+    GradScalerRecord,
+    GradientFlowRecord,
+    GradlessForwardRecord,
+    GroupRecord,
+    HalfWeightsRecord,
+    HolderRecord,
+    HostReadsRecord,
+    IdleStepRecord,
+    InplaceRecord,
+    LeftoverGradientsRecord,
+    LoaderRecord,
+    LoaderUseRecord,
+    LossInputRecord,
+    LossRecord,
+    MadeInForwardRecord,
+    MixedRowsRecord,
+    ModelRecord,
+    NonfiniteRecord,
+    NoteRecord,
+    ObjectiveRecord,
+    OptimizerRecord,
+    OptimizerStateRecord,
+    OutOfMemoryRecord,
+    PaddingRecord,
+    ParameterRecord,
+    ProbabilityInputRecord,
+    ReachRecord,
+    RebuiltOptimizerRecord,
+    RectifierRecord,
+    RepeatedHookRecord,
+    RepeatedInputRecord,
+    RerunRecord,
+    RestartRecord,
+    RetainedGraphRecord,
+    ReusedGradientsRecord,
+    ReusedGraphRecord,
+    ScaledGradientsRecord,
+    ScalerUseRecord,
+    ScheduleRecord,
+    SharedRowsRecord,
+    SingleSampleRecord,
+    SkippedStepRecord,
+    SlowModeRecord,
+    SnapshotRecord,
+    SoftmaxAxisRecord,
+    SquashRecord,
+    StoppingRecord,
+    TargetRangeRecord,
+    TransferRecord,
+    UnclearedGradientsRecord,
+    UnownedGradientsRecord,
+    UnreachedRecord,
+    UnregisteredRecord,
+    UnseenGraphRecord,
+    UnsteppedRecord,
+)
