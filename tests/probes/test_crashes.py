@@ -52,7 +52,7 @@ def site(run):
 def test_the_innermost_module_and_what_it_was_given_are_recorded(run_cell):
     run, _ = run_cell(NET + "net(torch.randn(3, 4))", raises=RuntimeError)
     record = site(run)
-    assert (record.kind, record.module, record.class_name) == (CrashKind.SHAPE, "net.head", "Linear")
+    assert (record.problem, record.module, record.class_name) == (CrashKind.SHAPE, "net.head", "Linear")
     assert record.settings["in_features"] == "6"
     assert [(fact.name, fact.shape) for fact in record.given] == [("hidden", (3, 8))]
     assert [fact.shape for fact in record.weights] == [(2, 6), (2,)]
@@ -132,7 +132,7 @@ def test_labels_out_of_range_are_counted_and_those_to_be_ignored_are_not(run_cel
 def test_a_cross_entropy_by_hand_is_about_labels(run_cell):
     source = "x = torch.randn(3, 3, requires_grad=True).log_softmax(1)\ny = torch.tensor([0, 3, 1])\nx[range(3), y]"
     run, _ = run_cell(source, raises=IndexError)
-    assert (site(run).kind, site(run).value) == (CrashKind.LABEL, 3)
+    assert (site(run).problem, site(run).value) == (CrashKind.LABEL, 3)
 
 
 def test_indices_of_an_embedding_are_counted(run_cell):

@@ -11,7 +11,7 @@ MOST_TENSORS, MOST_WEIGHTS, LONGEST_MESSAGE = 8, 2, 200
 
 def site_of(run: Run, kind: CrashKind) -> CrashSiteRecord | None:
     """Return the scene of a crash of this kind; None where the run ended otherwise."""
-    return next((site for site in run.of(CrashSiteRecord) if site.kind is kind), None)
+    return next((site for site in run.of(CrashSiteRecord) if site.problem is kind), None)
 
 
 def shape_of(fact: TensorFact) -> str:
@@ -79,7 +79,7 @@ def attribute(path: str) -> str:
 
 def _telling(site: CrashSiteRecord) -> list[TensorFact]:
     """Return the parameters that say what a module expects; where any may lie elsewhere, all."""
-    if site.kind is CrashKind.DEVICE:
+    if site.problem is CrashKind.DEVICE:
         return list(site.weights)
     return [fact for fact in site.weights if "weight" in fact.name][:MOST_WEIGHTS]
 

@@ -51,7 +51,7 @@ def add_note(error: BaseException, run: Run) -> None:
     site = next(iter(run.of(CrashSiteRecord)), None)
     if site is None or any(str(note).startswith(HEAD) for note in getattr(error, "__notes__", ())):
         return
-    wanted = EXPLAINED_BY.get(site.kind, ())
+    wanted = EXPLAINED_BY.get(site.problem, ())
     rules = tuple(rule for rule in RULES if rule.id in wanted)
     finding = next(iter(judge(run, lambda _rule, _failure: None, rules=rules)), None)
     if finding is not None:
@@ -75,13 +75,13 @@ def _place(finding: Finding, site: CrashSiteRecord) -> Iterator[str]:
 
 
 def _tensors(finding: Finding, site: CrashSiteRecord) -> Iterator[str]:
-    if site.kind is CrashKind.MEMORY:
+    if site.problem is CrashKind.MEMORY:
         rows = [
             (key, str(value))
             for key, value in finding.evidence.items()
             if key.startswith(_MEMORY) and "bytes" not in key
         ]
-    elif site.kind in (CrashKind.INPLACE, CrashKind.BACKWARD_TWICE, CrashKind.NO_GRAD):
+    elif site.problem in (CrashKind.INPLACE, CrashKind.BACKWARD_TWICE, CrashKind.NO_GRAD):
         rows = [(key, str(value)) for key, value in finding.evidence.items() if key != "torch says"]
     else:
         rows = [(fact.name, described(fact)) for fact in tensors_of(site)]

@@ -123,7 +123,7 @@ class Crashes:
         operands = arguments_of(operation) if operation is not None else []
         found = extent(kind, message_of(error), operation, named) or Extent()
         return CrashSiteRecord(
-            kind=kind,
+            problem=kind,
             error=type(error).__name__,
             message=message_of(error),
             step=self._taps.listeners.step if self._taps is not None else 0,

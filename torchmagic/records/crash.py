@@ -46,7 +46,7 @@ class CrashSiteRecord:
     """The scene of an exception that ended the run and that torch raised.
 
     Args:
-        kind: What it complains about.
+        problem: What it complains about.
         error: Class of the exception; of its cause, where the user raised another one from it.
         message: What torch says.
         step: Optimizer steps made before.
@@ -69,7 +69,7 @@ class CrashSiteRecord:
         num_values: How many there are.
     """
 
-    kind: CrashKind
+    problem: CrashKind
     error: str
     message: str
     step: int = 0

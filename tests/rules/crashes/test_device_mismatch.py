@@ -13,7 +13,7 @@ def fact(name, device):
 
 def finding(**facts):
     run = Run()
-    run.records.append(CrashSiteRecord(kind=CrashKind.DEVICE, error="RuntimeError", message=SAYS, **facts))
+    run.records.append(CrashSiteRecord(problem=CrashKind.DEVICE, error="RuntimeError", message=SAYS, **facts))
     (found,) = device_mismatch(run)
     return found
 

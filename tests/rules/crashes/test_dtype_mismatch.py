@@ -13,7 +13,7 @@ def fact(name, dtype, *shape):
 
 def finding(message, **facts):
     run = Run()
-    run.records.append(CrashSiteRecord(kind=CrashKind.DTYPE, error="RuntimeError", message=message, **facts))
+    run.records.append(CrashSiteRecord(problem=CrashKind.DTYPE, error="RuntimeError", message=message, **facts))
     (found,) = dtype_mismatch(run)
     return found
 

@@ -14,7 +14,7 @@ NEEDED = "one of the variables needed for gradient computation has been modified
 
 def finding(change, message=NEEDED, *, others=()):
     run = Run()
-    run.records.append(CrashSiteRecord(kind=CrashKind.INPLACE, error="RuntimeError", message=message, place=BACKWARD))
+    run.records.append(CrashSiteRecord(problem=CrashKind.INPLACE, error="RuntimeError", message=message, place=BACKWARD))
     run.records += [*([change] if change is not None else []), *others]
     (found,) = inplace_autograd_error(run)
     return found

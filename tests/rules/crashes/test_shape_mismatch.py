@@ -17,7 +17,7 @@ def fact(name, *shape, dtype="float32", device="cpu"):
 def finding(message, **facts):
     run = Run()
     run.records.append(
-        CrashSiteRecord(kind=CrashKind.SHAPE, error="RuntimeError", message=message, place=LINE, **facts)
+        CrashSiteRecord(problem=CrashKind.SHAPE, error="RuntimeError", message=message, place=LINE, **facts)
     )
     (found,) = shape_mismatch(run)
     return found
@@ -130,5 +130,5 @@ def test_every_message_has_title_why_and_fix_without_any_tensor():
 
 def test_a_crash_of_another_kind_is_not_about_shapes():
     run = Run()
-    run.records.append(CrashSiteRecord(kind=CrashKind.DTYPE, error="RuntimeError", message="dtype"))
+    run.records.append(CrashSiteRecord(problem=CrashKind.DTYPE, error="RuntimeError", message="dtype"))
     assert list(shape_mismatch(run)) == []

@@ -12,7 +12,7 @@ def finding(value, limit, **facts):
     run = Run()
     run.records.append(
         CrashSiteRecord(
-            kind=CrashKind.INDEX, error="IndexError", message="index out of range in self", place=LINE, value=value,
+            problem=CrashKind.INDEX, error="IndexError", message="index out of range in self", place=LINE, value=value,
             limit=limit, num_bad=1, num_values=6, **facts,
         )
     )  # fmt: skip

@@ -16,7 +16,7 @@ def crashed(value, limit, message="Target 3 is out of bounds."):
              TensorFact(name="y", shape=(9,), dtype="int64", device="cpu"))  # fmt: skip
     run.records.append(
         CrashSiteRecord(
-            kind=CrashKind.LABEL, error="IndexError", message=message, place=LINE, operation="cross_entropy",
+            problem=CrashKind.LABEL, error="IndexError", message=message, place=LINE, operation="cross_entropy",
             operands=facts, tensors=facts, value=value, limit=limit, num_bad=4, num_values=9,
         )
     )  # fmt: skip

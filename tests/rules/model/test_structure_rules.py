@@ -81,7 +81,7 @@ def test_the_loader_that_gives_single_samples_is_the_place():
 
 def test_the_exception_is_explained_with_its_module():
     crash = CrashRecord(error="ValueError", message=MESSAGE, file="<cell>", line=4, source="net(x)")
-    site = CrashSiteRecord(kind=CrashKind.SINGLE, error="ValueError", message=MESSAGE, module="net.1")
+    site = CrashSiteRecord(problem=CrashKind.SINGLE, error="ValueError", message=MESSAGE, module="net.1")
     (finding,) = batchnorm_batch_one(run_of(crash, site))
     assert (finding.severity, finding.module, finding.line) == (Severity.ERROR, "net.1", 4)
     assert "[1, 16]" in finding.title

@@ -14,7 +14,7 @@ MADE = Place(file="<cell>", line=4, source="out, hidden = rnn(x, hidden)")
 def finding(reuse, *, name="hidden", made=MADE, loss="loss"):
     run = Run()
     message = "Trying to backward through the graph a second time"
-    site = CrashSiteRecord(kind=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=BACKWARD)
+    site = CrashSiteRecord(problem=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=BACKWARD)
     run.records.append(site)
     if reuse is not None:
         run.records.append(ReusedGraphRecord(reuse=reuse, name=name, made=made, backward=BACKWARD, loss=loss))

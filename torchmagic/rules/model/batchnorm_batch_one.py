@@ -48,7 +48,7 @@ def batchnorm_batch_one(
 
 def _raised(run: Run, crash: CrashRecord) -> Finding:
     given = crash.message.partition("got input size ")[2].removeprefix("torch.Size(").rstrip(")")
-    found = next((each.module for each in run.of(CrashSiteRecord) if each.kind is CrashKind.SINGLE), None)
+    found = next((each.module for each in run.of(CrashSiteRecord) if each.problem is CrashKind.SINGLE), None)
     return Finding(
         rule="batchnorm-batch-one",
         severity=Severity.ERROR,
