@@ -12,7 +12,7 @@ def finding(**facts):
     run = Run()
     tensors = (TensorFact(name="points", shape=(10, 2), dtype="float32", device="cpu"),)
     place = Place(file="<cell>", line=3, source="loss = step(batch)")
-    site = {"kind": CrashKind.MEMORY, "error": "OutOfMemoryError", "message": "CUDA out of memory.", "place": place}
+    site = {"problem": CrashKind.MEMORY, "error": "OutOfMemoryError", "message": "CUDA out of memory.", "place": place}
     run.records.append(CrashSiteRecord(**site, module="net.attention", tensors=tensors))
     given = {
         "device": "cuda:0",
