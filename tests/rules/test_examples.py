@@ -1,4 +1,4 @@
-"""This file runs the examples: each sick script gives its rule at its line, each sound one gives no alarm."""
+"""This file runs the examples: each sick script gives its rule at its line, a sound one no alarm."""
 
 import re
 import sys
@@ -9,6 +9,8 @@ import pytest
 
 from torchmagic.records.finding import Severity
 from torchmagic.records.note import FailureRecord
+from torchmagic.rules.judgement import judge
+from torchmagic.session.loading import from_json
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -25,6 +27,10 @@ def watched(path):
     run, error = scripts_file.watched(path.read_text(encoding="utf-8"), str(path))
     assert not run.of(FailureRecord)
     return run, error
+
+
+def unexpected(rule, error):
+    raise AssertionError(f"{rule} raised") from error
 
 
 def wanted(path, key):
@@ -48,6 +54,7 @@ def test_a_sick_script_is_told_first_what_is_wrong_and_where(path):
         assert all(text[finding.line - 1].strip() == finding.source for finding in found if finding.line)
     if module is not None:
         assert module in [finding.module or finding.parameter for finding in found]
+    assert judge(from_json(run.to_json()), unexpected) == run.findings  # a stored run says the same
 
 
 @scripts("good*")

@@ -40,7 +40,12 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             **line_of(last.switched or last.forward),
             step=records[0].step,
             evidence={"steps": len(records), "threshold": MIN_STEPS, "modules": ", ".join(last.modules[:4])},
-            why="eval() was called and train() was not called again before these steps, although they update the "
-            "parameters of these modules.",
+            why=f"{_who(last)}, although these steps update the parameters of these modules.",
             fix=f"{model}.train()  # at the start of each training epoch",
         )
+
+
+def _who(record: EvalModeRecord) -> str:
+    if record.switched is None:
+        return "Code before this cell left them in evaluation mode, and nothing here called train()"
+    return "eval() was called and train() was not called again"

@@ -35,6 +35,7 @@ def init_worker(worker_id):
     np.random.seed(torch.initial_seed() % 2**32 + worker_id)
 
 
+torch.manual_seed(0)
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for data, workers, init in ((Split(), 2, init_worker), (Split(), 2, None), (Seeded(), 2, None), (Alone(), 0, None)):
