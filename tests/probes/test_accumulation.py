@@ -50,3 +50,21 @@ def test_means_that_nobody_divides_are_counted(run_cell, lines):
 )
 def test_other_sums_are_no_news(run_cell, lines):
     assert counts(run_cell, *lines) == []
+
+
+def test_two_optimizers_and_two_loaders_are_left_alone(run_cell):
+    one = "F.mse_loss(net(x[i:i+16]), y[i:i+16]).backward()"
+    source = SETUP.format(one).replace(
+        "for step", "other = torch.optim.SGD(nn.Linear(2, 1).parameters(), lr=0.1)\nfor step"
+    )
+    run, _ = run_cell(source.replace("    opt.step()", "    opt.step(); other.step()"))
+    assert run.of(AccumulationRecord) == []
+
+
+def test_two_losses_of_one_batch_are_no_sum_over_batches(run_cell):
+    lines = (
+        "if i: continue",
+        "h = net(x)",
+        "for loss in (F.mse_loss(h, y), F.l1_loss(h, y)): loss.backward(retain_graph=True)",
+    )
+    assert counts(run_cell, *lines) == []

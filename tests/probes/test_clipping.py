@@ -67,3 +67,11 @@ def test_a_scaler_that_unscales_after_the_clip_is_another_matter(run_cell):
         "scaler.update()",
     )
     assert found == []
+
+
+def test_a_clip_that_begins_late_wakes_the_probe(run_cell):
+    late = SETUP.replace("range(8)", "range(20)")
+    run, _ = run_cell(
+        late.format(f"opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\n    if step > 11: {CLIP}")
+    )
+    assert [(record.used, record.unused, record.after_step) for record in run.of(ClipRecord)] == [(0, 6, 6)]

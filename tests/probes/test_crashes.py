@@ -336,3 +336,26 @@ def test_the_variables_of_a_function_that_still_runs_are_not_kept():
         return ref()
 
     assert body() is None
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_parts_without_values_do_not_hide_who_keeps_the_memory(run_cell, mode):
+    source = f"""
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.spare = nn.Linear(4, 8), nn.LazyLinear(3)
+
+        def forward(self, x):
+            return self.body(x)
+
+    net = Net().{mode}()
+    opt = torch.optim.Adam(net.body.parameters())
+    net(torch.randn(2, 4)).sum().backward()
+    opt.step()
+    torch.empty(10**15)
+    """
+    run, _ = run_cell(source, raises=RuntimeError)
+    (record,) = run.of(OutOfMemoryRecord)
+    assert record.categories["parameters"] == record.categories["gradients"] == 4 * 40
+    assert (record.model, record.is_training) == ("net", mode == "train")

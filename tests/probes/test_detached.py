@@ -59,3 +59,35 @@ def test_gradients_of_any_later_backward_end_the_watch(run_cell):
         """
     )
     assert run.of(DetachedLossRecord) == []
+
+
+def test_a_cut_inside_the_forward_of_the_users_class_is_found(run_cell):
+    run, _ = run_cell(
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = nn.Linear(3, 1)
+
+            def forward(self, x):
+                h = self.body(x)
+                return torch.sigmoid(h.detach())
+
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        net(torch.randn(8, 3)).mean().backward()
+        """,
+        raises=RuntimeError,
+    )
+    (record,) = run.of(DetachedLossRecord)
+    assert (record.how, record.cut.source) == (".detach()", "return torch.sigmoid(h.detach())")
+
+
+def test_frozen_parameters_are_nothing_that_could_be_trained(run_cell):
+    run, _ = run_cell(
+        LOOP.format(loss="net(torch.randn(8, 3)).detach().mean()").replace(
+            "opt =", "net[0].requires_grad_(False)\nopt ="
+        ),
+        raises=RuntimeError,
+    )
+    assert run.of(DetachedLossRecord)[0].owned == 2

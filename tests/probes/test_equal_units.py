@@ -66,3 +66,7 @@ def test_columns_are_the_units_of_a_matrix_by_hand(run_cell):
     first = run.of(EqualUnitsRecord)[0]
     assert (first.num_units, first.class_name) == (6, "")
     assert first.gradient_deviation < 1e-5
+
+
+def test_weights_that_do_not_train_are_not_told(run_cell):
+    assert records(run_cell, "net[0].weight.data.fill_(0.5)\nnet[0].requires_grad_(False)") == []

@@ -352,3 +352,30 @@ def test_generators_that_workers_draw_from_are_named(run_cell, draw, names):
 )
 def test_a_function_that_gives_all_workers_the_same_seed_is_known(run_cell, init, constant):
     assert record_of(run_cell, "i", init).worker_init_constant is constant
+
+
+@pytest.mark.parametrize(
+    ("first", "x"),
+    [
+        ("nn.Embedding(9, 3)", "torch.randint(0, 9, (8, 1))"),
+        ("nn.Linear(3, 3)", "torch.full((3,), 700.0)"),
+        ("nn.Linear(3, 3)", "torch.full((8, 3), 70.0, requires_grad=True) * 10"),
+    ],
+    ids=["whole numbers", "one row", "what a graph led to"],
+)
+def test_what_is_no_table_of_numbers_is_not_looked_at(run_cell, first, x):
+    run, _ = run_cell(
+        f"net = nn.Sequential({first}, nn.Linear(3, 1))\nopt = torch.optim.SGD(net.parameters(), lr=1e-3)\n"
+        f"for _ in range(12):\n    net({x}).mean().backward()\n    opt.step()\n"
+    )
+    assert "net.0" not in {record.module for record in run.of(FirstLayerRecord)}
+
+
+def test_copies_within_the_processor_are_no_reads(run_cell):
+    run, _ = run_cell(
+        LOOP + "opt = torch.optim.Adam(net.parameters())\n"
+        "for _ in range(6):\n"
+        "    loss = step(torch.randn(4, 3))\n"
+        "    for _ in range(9): loss.cpu()\n"
+    )
+    assert run.of(HostReadsRecord) == []

@@ -53,3 +53,23 @@ def test_an_adapter_beside_the_frozen_head_is_silent(run_cell):
         + LOOP.replace("\n", "\n        ")
     )
     assert run.of(FrozenOutputRecord) == []
+
+
+FRESH = "torch.empty(8, 16).uniform_(-0.25, 0.25)"
+
+
+@pytest.mark.parametrize(
+    ("weight", "untrained"),
+    [
+        (FRESH, True),
+        ("0.5 * " + FRESH, False),
+        ("torch.randn(8, 16) * 0.25 / 3**0.5", False),
+        ("2 * " + FRESH, False),
+        ("torch.zeros(8, 16)", False),
+    ],
+    ids=["fresh", "narrower", "another shape", "wider", "zero"],
+)
+def test_values_are_those_of_a_new_layer_by_their_limits_and_their_spread(run_cell, weight, untrained):
+    head = f"with torch.no_grad(): net[2].weight.copy_({weight})\nnet[2].requires_grad_(False)\n"
+    run, _ = run_cell(NET + head + LOOP)
+    assert [record.untrained for record in run.of(FrozenOutputRecord)] == [untrained]

@@ -78,3 +78,13 @@ def test_a_new_model_late_in_a_run_wakes_who_rests(run_cell):
         """
     )
     assert [(record.model, record.step <= 42) for record in run.of(DeviceRecord)] == [("first", True), ("second", True)]
+
+
+def test_who_rests_or_wakes_while_a_step_is_closed_is_settled_as_the_next_one_begins(both):
+    listeners, first, second = both
+    listeners.rest(second, until=5)
+    listeners.closing = True
+    listeners.rest(first, until=9)
+    listeners.closing, listeners.step = False, 5
+    listeners.wake()
+    assert listeners.awake["step"] == [second.hear]

@@ -55,6 +55,12 @@ def test_more_passes_are_counted_up_to_the_second(run_cell):
     [
         (BUILD, "opt = torch.optim.SGD(net.parameters(), lr=0.01 * (epoch + 1))"),
         (BUILD, OPTIMIZER, "loader = DataLoader(data, batch_size=8 + epoch)"),
+        (
+            BUILD,
+            OPTIMIZER,
+            "part = [i for i in range(32) if i % 4 != epoch]",
+            "loader = DataLoader(torch.utils.data.Subset(data, part), batch_size=8)",
+        ),
         (BUILD.replace("Tanh()", "LeakyReLU(0.1 * epoch)"), OPTIMIZER),
         ("net.load_state_dict({key: value + epoch for key, value in state.items()})",),
     ],

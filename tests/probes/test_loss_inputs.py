@@ -104,6 +104,9 @@ def test_types_and_nothing_at_all_do_no_harm(run_cell, tensor):
         ("q = net(x).view(3, 4, 5); loss = (((q @ q.mT).softmax(1)) @ q).sum()", "weights"),
         ("q = net(x).view(3, 4, 5); loss = (q[..., :1].softmax(-1) * q).sum(1).sum()", "single"),
         ("q = net(x).view(3, 4, 5); loss = (((q @ q.mT).softmax(-1)) @ q).sum()", None),
+        ("h = net(x).view(3, 4, 5); loss = (h[..., :1].softmax(0) * h).sum(0).sum()", None),
+        ("loss = -F.log_softmax(net(x[0]), 0)[1]", None),
+        ("loss = -F.log_softmax(net(x).view(3, 4, 5), -1)[..., 0].mean()", None),
         ("q = net(x).view(3, 4, 5); loss = (q[..., :1].softmax(1) * q).sum(1).sum()", None),
         ("q = net(x).view(3, 4, 5); loss = torch.einsum('bnk,bnd->bkd', q.softmax(-1), q).sum()", None),
         ("q = net(x).view(3, 4, 5); loss = torch.einsum('bqk,bkd->bqd', (q @ q.mT).softmax(-1), q).sum()", None),
@@ -202,3 +205,16 @@ def test_a_validation_with_gradients_in_training_mode_is_seen_between_two_batche
     records = run.of(EvaluationRecord)
     assert len(records) == 3
     assert all(record.training and record.grad_enabled and record.awake == ("net.1",) for record in records)
+
+
+@pytest.mark.parametrize(
+    ("loss", "weighted"),
+    [
+        ("loss = F.nll_loss(F.log_softmax(net(x), 1) * torch.rand(12, 5), y)", True),
+        ("loss = F.nll_loss(net(x) * torch.rand(12, 5), y)", False),
+        ("loss = F.nll_loss(net(x), y)", False),
+    ],
+)
+def test_a_logarithm_below_a_weight_is_told_from_weighted_scores(run_cell, loss, weighted):
+    records = looped(run_cell, loss).of(LossInputRecord)
+    assert {record.log_above for record in records} == {weighted}

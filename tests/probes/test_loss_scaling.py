@@ -196,3 +196,37 @@ def test_on_cuda_the_scale_comes_with_the_next_step(run_cell):
     run, _ = run_cell(source.replace("torch.randn(8, 4)", "torch.randn(8, 4).cuda()"), anomaly="off")
     assert run.series("grad_scale")[1] == [1024.0, 1024.0, 512.0, 512.0, 512.0, 1024.0]
     assert len(run.of(SkippedStepRecord)) == 1
+
+
+TWO = """
+body, head = nn.Sequential(nn.Linear(4, 8), nn.ReLU()), nn.Linear(8, 1)
+first, second = torch.optim.SGD({first}.parameters(), lr=1e-6), torch.optim.SGD({second}.parameters(), lr=1e-6)
+scaler = torch.amp.GradScaler("cpu", init_scale=64.0)
+for step in range(6):
+    first.zero_grad(), second.zero_grad()
+    scaler.scale(head(body(torch.randn(8, 4))).pow(2).mean()).backward()
+    scaler.step(first)
+    {between}
+    {deed}
+    scaler.update()
+"""
+
+
+@pytest.mark.parametrize(("first", "second", "past"), [("body", "head", 6), ("head", "body", 5)])
+def test_a_second_optimizer_that_steps_past_the_scaler_is_seen(run_cell, first, second, past):
+    run, _ = run_cell(TWO.format(first=first, second=second, between="pass", deed="second.step()"))
+    assert run.of(ScalerUseRecord)[0].num_past == past
+    assert run.of(ScaledGradientsRecord)[0].place.source == "second.step()"
+
+
+@pytest.mark.parametrize(
+    ("between", "deed"),
+    [
+        ("pass", "scaler.step(second)"),
+        ("scaler.unscale_(second)", "second.step()"),
+        ("second.zero_grad(); head(body(torch.randn(8, 4))).mean().backward()", "second.step()"),
+    ],
+)
+def test_a_second_optimizer_that_is_unscaled_or_learns_from_something_else_is_not(run_cell, between, deed):
+    run, _ = run_cell(TWO.format(first="body", second="head", between=between, deed=deed))
+    assert run.of(ScaledGradientsRecord) == []

@@ -97,6 +97,12 @@ def test_a_bad_batch_is_found_with_its_columns(run_cell):
     assert record.where == "columns 1, 2 of 4"
 
 
+def test_minus_infinities_that_a_layer_multiplies_are_bad_data_and_no_mask(run_cell):
+    run, _ = run_cell(SETUP + "x[3, 1] = -float('inf')\n" + LOOP.replace("net(x)", "net(x.view(-1, 4))"))
+    record = origin(run)
+    assert (record.birth, record.num_inf) == (Birth.INPUT, 1)
+
+
 def test_a_bad_batch_is_found_by_its_step_when_inputs_are_not_looked_at(run_cell):
     run, _ = run_cell(
         SETUP + "bad = x.clone()\nbad[0, 0] = float('nan')\n" + LOOP.replace("net(x)", "net(bad if step == 2 else x)"),

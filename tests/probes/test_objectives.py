@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.objective import chance_level, single_objective
 from torchmagic.records.objective import ObjectiveRecord
 
 SETUP = """
@@ -107,3 +107,19 @@ def test_a_long_run_is_looked_at_ever_more_rarely(run_cell):
     run, _ = told(run_cell, "ce()", steps=200)
     assert len(run.of(ObjectiveRecord)) == 1
     assert len(run.series("criterion", name="loss")[0]) < 16
+
+
+def test_the_level_of_chance_is_that_of_all_batches_together(run_cell):
+    run, _ = run_cell("""
+    model = nn.Linear(4, 10)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for label in range(10):
+        loss = F.cross_entropy(model(torch.randn(32, 4)), torch.full((32,), label))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """)
+    _, levels = run.series("chance_loss", name="loss")
+    assert levels[0] == 0
+    assert levels[-1] > math.log(4)
+    assert chance_level(run) >= levels[-1]

@@ -85,3 +85,8 @@ def test_the_longer_a_run_the_rarer_its_rows():
     assert 200 <= len(steps) <= 350
     gaps = [b - a for a, b in itertools.pairwise(steps)]
     assert gaps == sorted(gaps)
+
+
+def test_even_a_short_run_is_looked_at_more_than_once_and_at_both_of_two_optimizers():
+    _, taken = simulate(Pacer(share=0.0001), kinds={"updates": 20e6}, steps=60)
+    assert taken["updates"] == [0, 7, 14, 29, 58]

@@ -1,5 +1,7 @@
 """This file tests the share of silent units against models in which it is known."""
 
+import math
+
 import pytest
 
 LOOP = """
@@ -99,3 +101,24 @@ def test_a_rectifier_that_is_used_twice_in_one_forward_is_counted_as_it_is_used(
 def test_activations_can_be_left_out(run_cell):
     run, _ = run_cell(DENSE.format(silent=4) + LOOP.format(steps=8, x="torch.randn(64, 4)"), without=("activations",))
     assert run.subjects("dead_share") == ()
+
+
+def test_a_function_that_a_later_model_calls_is_seen(run_cell):
+    run, _ = run_cell(
+        DENSE.format(silent=4) + LOOP.format(steps=300, x="torch.randn(64, 4)") + "class Late(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.one = nn.Linear(4, 8)\n"
+        "    def forward(self, x):\n"
+        "        return F.relu(self.one(x) - 1000)\n"
+        "net = Late()\n" + LOOP.format(steps=200, x="torch.randn(64, 4)"),
+        every=None,
+    )
+    assert any(name.endswith("relu(1)") for name in run.subjects("dead_share"))
+
+
+def test_of_samples_that_are_all_alike_nothing_is_said_unless_every_unit_is_silent(run_cell):
+    run, _ = run_cell(DENSE.format(silent=4) + LOOP.format(steps=8, x="torch.ones(64, 4)"))
+    assert math.isnan(last(run, "net.1"))
+    run, _ = run_cell(DENSE.format(silent=8) + LOOP.format(steps=8, x="torch.ones(64, 4)"))
+    assert last(run, "net.1") == 1.0

@@ -95,3 +95,27 @@ def test_a_layer_made_in_the_forward_is_counted_by_steps(run_cell):
 def test_modules_without_weights_and_frozen_ones_are_silent(run_cell):
     run = watched(run_cell, forward="nn.Linear(3, 1).requires_grad_(False)(nn.ReLU()(self.first(x)))")
     assert run.of(MadeInForwardRecord) == []
+
+
+def test_a_layer_that_the_class_holds_is_found(run_cell):
+    run, _ = run_cell(
+        """
+        class Net(nn.Module):
+            shared = [nn.Linear(4, 4)]
+
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(4, 1)
+
+            def forward(self, x):
+                return self.head(torch.tanh(self.shared[0](x)))
+
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(6):
+            opt.zero_grad()
+            net(torch.randn(8, 4)).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    assert [record.attribute for record in run.of(UnregisteredRecord)] == ["shared"]

@@ -62,3 +62,17 @@ opt.step()
 """
     )
     assert run.of(UnsteppedRecord) == []
+
+
+def test_the_module_that_it_owns_is_named(run_cell):
+    run, _ = run_cell("""
+    net = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)))
+    first = torch.optim.SGD(net[0].parameters(), lr=0.1)
+    second = torch.optim.SGD(net[1].parameters(), lr=0.1)
+    for _ in range(5):
+        first.zero_grad()
+        second.zero_grad()
+        net(torch.randn(8, 4)).mean().backward()
+        first.step()
+    """)
+    assert [record.module for record in run.of(UnsteppedRecord)] == ["net.1"]

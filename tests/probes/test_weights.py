@@ -77,3 +77,12 @@ def test_weights_can_be_left_out(run_cell):
         without="weights",
     )
     assert run.subjects("weight_norm") == ()
+
+
+def test_the_lengths_at_the_end_are_those_after_the_last_step(run_cell):
+    source = "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    source += "for _ in range(3):\n    net(torch.ones(2, 3)).sum().backward()\n    opt.step()\n"
+    run, names = run_cell(source)
+    (steps, values) = run.series("weight_norm_at_end", parameter="net.weight")
+    assert len(steps) == 1
+    assert values[0] == pytest.approx(names["net"].weight.norm().item(), rel=1e-5)

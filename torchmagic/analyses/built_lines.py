@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from torchmagic.analyses.source_lines import line_at, nodes_of
 from torchmagic.records.place import Place
 
+# What Python calls a function without a name; it returns all that it builds.
+LAMBDA = "<lambda>"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -22,19 +24,20 @@ def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
     """
     inside = [place for place in places if place.source and line_at(source, place.line) == place.source]
     for place in inside[:-1]:
-        if not _is_returned(source, place.line):
+        if place.function != LAMBDA and not is_returned(source, place.line):
             return place
     return inside[-1] if inside else (places[0] if places else None)
 
 
-def _is_returned(source: str, line: int) -> bool:
-    """Whether the function around a line returns what the line builds."""
+def is_returned(source: str, line: int) -> bool:
+    """Whether the function around a line of some source returns what the line builds."""
     around = [node for node in nodes_of(source) if isinstance(node, _FUNCTIONS) and _holds(node, line)]
     if not around:
         return False
     function = max(around, key=lambda node: node.lineno)
     statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and _holds(node, line)]
-    statement = min(statements, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
+    # Of those that fill one line, as a function and its body may, the innermost comes last.
+    statement = min(reversed(statements), key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
     if isinstance(statement, ast.Return):
         return True
     targets = statement.targets if isinstance(statement, ast.Assign) else []

@@ -6,7 +6,7 @@ from math import prod
 from torchmagic.records.crash import CrashKind, CrashSiteRecord, TensorFact
 from torchmagic.session.run import Run
 
-MOST_TENSORS, MOST_WEIGHTS, LONGEST_MESSAGE = 8, 2, 200
+MOST_TENSORS, MOST_WEIGHTS, LONGEST_MESSAGE = 8, 2, 120
 
 
 def site_of(run: Run, kind: CrashKind) -> CrashSiteRecord | None:
@@ -66,9 +66,12 @@ def evidence(site: CrashSiteRecord) -> dict[str, float | str]:
 
 
 def short(message: str) -> str:
-    """Return the first line of what torch says, cut where it is long."""
+    """Return the first line of what torch says, cut between words where it is long."""
     line = message.strip().split("\n")[-1 if "Caught " in message[:8] else 0].strip()
-    return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
+    if len(line) <= LONGEST_MESSAGE:
+        return line
+    cut = line[:LONGEST_MESSAGE]
+    return (cut.rpartition(" ")[0] or cut).rstrip(" ,.:;") + " …"
 
 
 def attribute(path: str) -> str:

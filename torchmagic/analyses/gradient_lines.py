@@ -21,7 +21,22 @@ def reset_between(source: str, first: int, last: int) -> int | None:
         last: Line of the step.
     """
     end = last if last > first else 1 << 30
-    return next((line for line in sorted(set(_resets(source))) if first < line <= end), None)
+    lines = sorted(set(_resets(source)))
+    here = next((line for line in lines if first < line <= end), None)
+    return here if here is not None else next(_inside_called(source, lines, first, end), None)
+
+
+def _inside_called(source: str, resets: list[int], first: int, last: int) -> Iterator[int]:
+    """Yield which of these resets stand in a function that is called between two lines."""
+    nodes = list(nodes_of(source))
+    called = {
+        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        for node in nodes
+        if isinstance(node, ast.Call) and first < node.lineno <= last
+    }
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in called:
+            yield from (line for line in resets if node.lineno <= line <= (node.end_lineno or 0))
 
 
 def reads_gradients(source: str) -> bool:

@@ -1,12 +1,28 @@
 """This file is the improvement: how far a run's loss came down from its beginning to its end."""
 
+import itertools
 import math
+import statistics
 
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.session.run import Run
 
 # The ends are averaged over this share of the steps, and so many where there are: one batch may be a lucky one.
 SHARE_OF_STEPS, FEW_STEPS = 0.1, 8
+# Standard deviation of a normal distribution over the median of its magnitudes.
+DEVIATION = 1.4826
+
+
+def noise_of_improvement(run: Run) -> float:
+    """Return the standard error of what ``improvement`` says, from the differences of neighbouring losses."""
+    _, losses = sound_part(run, *run.series("loss"))
+    known = [loss for loss in losses if math.isfinite(loss)]
+    few = _width(len(known))
+    level = abs(sum(known[:few]) / few)
+    if len(known) < FEW_STEPS or not level:
+        return 0.0
+    typical = statistics.median(abs(after - before) for before, after in itertools.pairwise(known))
+    return DEVIATION * typical / math.sqrt(few) / level
 
 
 def improvement(run: Run, *, since: float = 0.0) -> float:
@@ -21,6 +37,10 @@ def improvement(run: Run, *, since: float = 0.0) -> float:
     values = known[int(len(known) * since) :]
     if not values:
         return math.nan
-    few = max(1, round(len(values) * SHARE_OF_STEPS), min(FEW_STEPS, len(values) // 2))
+    few = _width(len(values))
     first, last = sum(values[:few]) / few, sum(values[-few:]) / few
     return (first - last) / abs(first) if first else 0.0
+
+
+def _width(count: int) -> int:
+    return max(1, round(count * SHARE_OF_STEPS), min(FEW_STEPS, count // 2))

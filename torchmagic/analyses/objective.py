@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from torchmagic.records.data import ClassCountsRecord, Source
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
 from torchmagic.records.reach import ReachRecord
@@ -11,6 +12,8 @@ from torchmagic.session.run import Run
 
 # Functions written in Python that turn no gradient: they run a part of the model again, or are its compiled form.
 PLAIN_FUNCTIONS = ("CheckpointFunctionBackward", "CompiledFunctionBackward")
+# Criteria that are given classes.
+CLASSIFYING = ("cross_entropy", "nll_loss")
 # Optimizers with one loss step as often after each backward; those with losses of their own see a backward each.
 SHARE_OF_OWN_BACKWARDS = 0.75
 
@@ -62,9 +65,25 @@ def single_objective(run: Run) -> Objective | None:
 
 
 def chance_level(run: Run) -> float:
-    """Return the loss that the best constant prediction would have had, seen over the run; NaN where not known."""
+    """Return the loss that the best constant prediction would have had, seen over the run; NaN where not known.
+
+    Classes are counted in more batches than other targets are looked at: where they come one after the other, few
+    batches have few of them.
+    """
     _, levels = run.series("chance_loss")
-    return max(levels, default=math.nan)
+    level = max(levels, default=math.nan)
+    classes = max((each.num_classes for each in run.of(ObjectiveRecord)), default=0)
+    counted = [
+        each.counts.values()
+        for each in run.of(ClassCountsRecord)
+        if each.source is Source.LOSS and each.name in CLASSIFYING and len(each.counts) <= classes
+    ]
+    return max((level, *(_entropy(list(each)) for each in counted))) if math.isfinite(level) else level
+
+
+def _entropy(counts: Sequence[int]) -> float:
+    total = sum(counts)
+    return -sum(each / total * math.log(each / total) for each in counts)
 
 
 def _compete(run: Run) -> bool:

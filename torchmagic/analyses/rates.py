@@ -12,6 +12,8 @@ from torchmagic.session.run import Run
 
 # A rate that ends as high as it ever was, and this many times its beginning, looks for its own limit.
 RANGE_TEST = 30.0
+# Against its peak, a rate this small is gone.
+VANISHED = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,14 @@ def rates(run: Run) -> list[Rate]:
     """
     groups = [group for group in run.of(GroupRecord) if group.lr is not None]
     return [found for group in groups if (found := _rate(run, group, groups)) is not None]
+
+
+def vanished_rate(run: Run) -> bool:
+    """Whether a rate stayed near zero, against its peak, through the whole second half of its steps."""
+    return any(
+        float(abs(each.values[len(each.values) // 2 :]).max()) < VANISHED * float(each.values.max())
+        for each in rates(run)
+    )
 
 
 def searches_rate(run: Run) -> bool:

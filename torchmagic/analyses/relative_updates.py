@@ -25,6 +25,7 @@ class GroupUpdates:
         ratios: Length of the update over the length of the weights before it.
         lengths: Length of the weights.
         from_zero: Whether the weights began at nearly zero.
+        last: Length of the weights as the run ended; NaN where that is not known.
     """
 
     group: GroupRecord
@@ -32,11 +33,13 @@ class GroupUpdates:
     ratios: NDArray[np.float64]
     lengths: NDArray[np.float64]
     from_zero: bool
+    last: float = math.nan
 
 
 def group_updates(run: Run) -> list[GroupUpdates]:
     """Return the updates of each parameter group that was measured; one whose parameters come again is told once."""
     ratios, lengths = _rows(run, "update_ratio"), _rows(run, "weight_norm")
+    at_end = {name: value for row in _rows(run, "weight_norm_at_end").values() for name, value in row.items()}
     if not ratios or not lengths:
         return []
     known = sorted(lengths)
@@ -50,7 +53,14 @@ def group_updates(run: Run) -> list[GroupUpdates]:
         steps, moved, length = (np.asarray(column) for column in zip(*rows, strict=True))
         size = float(length[0]) / math.sqrt(max(group.num_elements, 1))
         found.append(
-            GroupUpdates(group=group, steps=steps, ratios=moved / length, lengths=length, from_zero=size < NEAR_ZERO)
+            GroupUpdates(
+                group=group,
+                steps=steps,
+                ratios=moved / length,
+                lengths=length,
+                from_zero=size < NEAR_ZERO,
+                last=math.hypot(*(at_end.get(name, math.nan) for name in group.parameters)),
+            )
         )
     return found
 

@@ -29,6 +29,7 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
     loops = [node for node in nodes if isinstance(node, _LOOPS)]
     inner = {id(part) for loop in loops if _holds(loop, backward) for part in ast.walk(loop)}
     names = _with_graphs(nodes, set(losses), cut)
+    written = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     best: tuple[int, int] | None = None
     for node in nodes:
         for target, value in _stores(node):
@@ -38,6 +39,8 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
             held = any(root == each or each.endswith("." + root.removeprefix("self.")) for each in holders)
             own = _carries(value, set(losses), cut)
             score = 4 * held + 2 * (id(node) in inner) + own
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in written:
+                score = 0  # a method of the user's: the line in it that stores is the place, where it is found
             if isinstance(node, ast.Call) or held or id(node) in inner:
                 best = max(best or (-1, 0), (score, -node.lineno))  # type: ignore[attr-defined] # statements and calls
     return -best[1] if best else None

@@ -39,6 +39,12 @@ def switches(source: str, line: int, *, function: str = "") -> Switch | None:
     return _call_above(tree, line)
 
 
+def last_switch(source: str) -> Switch | None:
+    """Return the last call in a source that switches gradients off for all that follows."""
+    tree = tree_of(source)
+    return _call_above(tree, len(source.splitlines()) + 1)
+
+
 def _functions(tree: ast.Module, name: str, line: int) -> list[ast.FunctionDef]:
     found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
     return [node for node in found if line in (node.lineno, *(each.lineno for each in node.decorator_list[:1]))]

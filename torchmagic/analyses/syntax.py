@@ -1,9 +1,12 @@
 """This file reads source code as a tree, cells of IPython too."""
 
 import ast
+import re
 from functools import lru_cache
 
 _ONLY_IPYTHON = ("%", "!", "?")
+# What a magic or a command of the system gives, as in ``files = !ls``.
+_GIVEN = re.compile(r"[\w\s,.]+=\s*[%!]")
 
 
 @lru_cache(maxsize=8)
@@ -24,6 +27,6 @@ def _python_only(source: str) -> list[str]:
     lines = []
     for line in source.splitlines():
         bare = line.lstrip()
-        foreign = bare.startswith(_ONLY_IPYTHON) or bare.endswith("?")
+        foreign = bare.startswith(_ONLY_IPYTHON) or bare.endswith("?") or _GIVEN.match(bare)
         lines.append(line[: len(line) - len(bare)] + "pass" if foreign else line)
     return lines

@@ -195,7 +195,7 @@ def _loop(cast: Cast, taps: Taps, gradients: Gradients | None) -> tuple[Probe, .
     """Return the probes of the order of calls in a loop; who hears of a step behind the gradients knows their norm."""
     if gradients is None:
         return ()
-    loop = (LoopOrder(cast, gradients), Clipping(cast), Unstepped(cast.names), Accumulation(cast))
+    loop = (LoopOrder(cast, gradients), Clipping(cast), Unstepped(cast), Accumulation(cast))
     return (*loop, Rebuilding(cast), Lives(cast, taps))
 
 

@@ -68,7 +68,7 @@ def note(finding: Finding, site: CrashSiteRecord) -> str:
 
 def _place(finding: Finding, site: CrashSiteRecord) -> Iterator[str]:
     if finding.source and (site.place is None or finding.source != site.place.source):
-        yield f"  line {finding.line}: {finding.source}"
+        yield f"  {f'line {finding.line}' if finding.line else 'elsewhere'}: {finding.source}"
     if site.place is not None:
         function = "" if site.place.function == "<module>" else f" in {site.place.function}"
         yield f"  line {site.place.line}{function}: {site.expression or site.place.source}"

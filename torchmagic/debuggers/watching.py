@@ -132,13 +132,14 @@ class Watch:
 
     def _close_step(self, *_: object) -> None:
         step, probe = self.run.steps, None
+        listeners = self._taps.listeners
+        listeners.closing = True
         try:
             for probe in self._flushed:
                 probe.flush(step)
         except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
             self._close_step_after(probe, error, step)
-        listeners = self._taps.listeners
-        listeners.step = step + 1
+        listeners.closing, listeners.step = False, step + 1
         if listeners.changed or listeners.next_wake <= step + 1:
             self._wake()
         self._recorder.count_step()
@@ -159,7 +160,8 @@ class Watch:
         listeners = self._taps.listeners
         listeners.wake()
         listeners.changed = False
-        self._flushed = [probe for probe in self._flushing if not listeners.rests(probe)]
+        resting = listeners.resting
+        self._flushed = [probe for probe in self._flushing if id(probe) not in resting]
 
     def _write(self, *, final: bool = False) -> None:
         if self.settings.save:

@@ -201,23 +201,19 @@ class Cast:
             self._wake()
             self._read_optimizer(entry, optimizer)
             self._record_optimizer(entry, optimizer, site)
-        elif entry.seen != self._extent(optimizer):
+            return
+        groups = optimizer.param_groups
+        num_parameters = len(groups[0]["params"]) if len(groups) == 1 else _num_parameters(groups)
+        if entry.seen != (num_parameters, len(self.models)):
             self._read_optimizer(entry, optimizer)
 
     def _read_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer) -> None:
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
-        entry.seen = self._extent(optimizer)
+        entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
-
-    def _extent(self, optimizer: torch.optim.Optimizer) -> tuple[int, int]:
-        """What decides an optimizer's names: how many parameters it has, and how many models are known."""
-        count = 0
-        for group in optimizer.param_groups:
-            count += len(group["params"])
-        return count, len(self.models)
 
     def _record_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer, site: Any) -> None:
         if self._recorder is not None:
@@ -243,6 +239,10 @@ def _unused(name: str, taken: set[str]) -> str:
     while f"{name}#{number}" in taken:
         number += 1
     return f"{name}#{number}"
+
+
+def _num_parameters(groups: list[dict[str, Any]]) -> int:
+    return sum([len(group["params"]) for group in groups])
 
 
 def _lazy(tensor: torch.Tensor) -> bool:

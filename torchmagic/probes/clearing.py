@@ -17,6 +17,8 @@ from torchmagic.tensors.reduce import norms
 MOST_RECORDS = 12
 # Once gradients were zero, or None, this often, steps go by between two looks; one that is not clean brings back all.
 CLEAN_LOOKS, NONE_LOOKS, BETWEEN_STEPS = 8, 16, 15
+# Later more steps go by.
+LATER, BETWEEN_LATER = 128, 63
 # Where none of so many parameters holds a gradient, all were reset to None: the usual case, which must cost nothing.
 FEW = 8
 NOBODY: frozenset[int] = frozenset()
@@ -139,7 +141,8 @@ class Clearing:
         for state in self._states.values():
             state.looked, state.dirty = False, NOBODY
         if self._taps is not None and self._recorder is not None:
-            self._taps.rest(self, until=self._recorder.step + BETWEEN_STEPS)
+            step = self._recorder.step
+            self._taps.rest(self, until=step + (BETWEEN_STEPS if step < LATER else BETWEEN_LATER))
 
     @staticmethod
     def _received(tensor: torch.Tensor | None, before: tuple[int, int] | None) -> bool:

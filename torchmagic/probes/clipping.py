@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -20,6 +21,8 @@ NO_LIMIT = 1e6
 FEW, MOST_LINES = 8, 32
 # Once each line's clips were used so often, steps go by between two looks.
 FIRST_USES, BETWEEN_LOOKS = 6, 64
+# Where nothing clipped in so many first steps, the first clip wakes the probe.
+FIRST_STEPS = 8
 
 
 class _Line:
@@ -32,6 +35,17 @@ class _Line:
         self.backwards = 0
         self.clipped: dict[int, tuple[int, int]] = {}
         self.used = self.unused = self.after_step = self.first = 0
+
+
+class _Clips:
+    """Hears of clips at all times: a listener of its own, so that the probe can rest while nothing clips."""
+
+    def __init__(self, owner: "Clipping") -> None:
+        self._owner = owner
+
+    def clipped(self, parameters: Any, limit: Any, frame: FrameType) -> None:
+        """Hand a clip on, and wake a probe that waits for the first one."""
+        self._owner.clipped(parameters, limit, frame)
 
 
 class Clipping:
@@ -50,12 +64,13 @@ class Clipping:
         self._lines: dict[Site | None, _Line] = {}
         self._owners: dict[int, tuple[set[int], int]] = {}  # parameters, and backwards as it last stepped
         self._backwards = 0
-        self._stepping = self._unscaled = False
+        self._unscaled = False
+        self._clips = _Clips(self)
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for clips, and what they stand between."""
         self._taps, self._recorder = taps, recorder
-        taps.on("clipped", self._clipped)
+        taps.on("clipped", self._clips.clipped)
         taps.on("backward_begin", self._backward)
         taps.on("unscaled", self._unscales)
         taps.on("scaler_step_begin", self._scaler_steps)
@@ -80,7 +95,12 @@ class Clipping:
                     )
         self._lines.clear()
 
-    def _clipped(self, parameters: Any, limit: Any, frame: FrameType) -> None:
+    def clipped(self, parameters: Any, limit: Any, frame: FrameType) -> None:
+        """Remember what a line clips, unless its clips have been seen to be used."""
+        if self._taps is not None and self._taps.listeners.rests(self):
+            if self._lines:
+                return
+            self._taps.listeners.wake_up(self)
         if not isinstance(limit, int | float) or not math.isfinite(limit) or limit >= NO_LIMIT:
             return
         site = site_of(frame)
@@ -113,16 +133,20 @@ class Clipping:
             self._judge(optimizer, type(optimizer).__name__)
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        self._judge(optimizer, self._cast.optimizer(optimizer).name)
+        if self._lines:
+            self._judge(optimizer, self._cast.optimizer(optimizer).name)
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
-        name = self._cast.optimizer(optimizer).name
-        self._judge(optimizer, name)  # a closure clips within the step
+        if self._lines:
+            self._judge(optimizer, self._cast.optimizer(optimizer).name)  # a closure clips within the step
         self._owners[id(optimizer)] = (_identities(optimizer), self._backwards)
         self._unscaled = False
-        known = self._lines.values()
-        if known and all(line.used >= FIRST_USES and not line.unused for line in known):
-            self._rest()
+        step = self._recorder.step if self._recorder is not None else 0
+        if not self._lines:
+            if step >= FIRST_STEPS:
+                self._rest(until=NEVER)
+        elif all(line.used >= FIRST_USES and not line.unused for line in self._lines.values()):
+            self._rest(until=step + BETWEEN_LOOKS)
 
     def _judge(self, optimizer: torch.optim.Optimizer, name: str) -> None:
         """Say of each line that clipped this optimizer's gradients whether the step uses them."""
@@ -149,12 +173,12 @@ class Clipping:
             line.unused += 1
             line.after_step += not line.fresh and any(state != (0, -1) for state in line.clipped.values())
 
-    def _rest(self) -> None:
+    def _rest(self, *, until: int) -> None:
         for line in self._lines.values():
             line.waiting = False
         self._owners.clear()
-        if self._taps is not None and self._recorder is not None:
-            self._taps.rest(self, until=self._recorder.step + BETWEEN_LOOKS)
+        if self._taps is not None:
+            self._taps.rest(self, until=until)
 
 
 def _identities(optimizer: torch.optim.Optimizer) -> set[int]:

@@ -1,7 +1,10 @@
 """This file is the lines of a construction: where an object was built, and which lines led there."""
 
+import linecache
+from collections.abc import Sequence
 from types import FrameType, FunctionType
 
+from torchmagic.analyses.built_lines import LAMBDA, is_returned
 from torchmagic.probes.sites import Site, is_users, place_of
 from torchmagic.records.place import Place
 
@@ -28,3 +31,14 @@ def lines_of(built: object, frame: FrameType | None) -> tuple[Site, ...]:
 def places_of(lines: tuple[Site, ...]) -> tuple[Place, ...]:
     """Return lines as records."""
     return tuple(place for line in lines if (place := place_of(line)) is not None)
+
+
+def builder_of(places: Sequence[Place]) -> Place | None:
+    """Return, of the lines that led to a construction, the innermost in whose function the thing is not just returned.
+
+    It may lie in an earlier cell or a file.
+    """
+    for place in places[:-1]:
+        if place.function != LAMBDA and not is_returned("".join(linecache.getlines(place.file)), place.line):
+            return place
+    return places[-1] if places else None

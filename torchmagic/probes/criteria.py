@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.pacing import next_window
 from torchmagic.probes.producers import Producers, source_node, through_views
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -55,7 +56,7 @@ class Criteria:
         if step >= FIRST_STEPS and self._taps is not None:
             self._producers.listen(seen=False)
             if not self._watches_subtractions:
-                self._taps.rest(self, until=step - step % BETWEEN_LOOKS + BETWEEN_LOOKS)
+                self._taps.rest(self, until=next_window(step, width=BETWEEN_LOOKS))
 
     def detach(self) -> None:
         """Let go of everything."""

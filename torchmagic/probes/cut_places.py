@@ -45,9 +45,7 @@ class Code:
         """Return the names of the user's own classes that a model is made of."""
         kinds = {type(part) for part in module.modules()}
         return frozenset(
-            kind.__name__
-            for kind in kinds
-            if (code := _code_of(kind)) is not None and is_users_file(code.co_filename)
+            kind.__name__ for kind in kinds if (code := _code_of(kind)) is not None and is_users_file(code.co_filename)
         )
 
     def read(self) -> list[Scope]:

@@ -8,7 +8,7 @@ EVENTS = (
     "softmax",  # (output, frame) of softmax and log_softmax; only while ``see("softmax")``; of others, ``"bounded"``
     "dropout",  # (name, probability, frame), for calls that are active; only while ``see("dropout")``
     "squash",  # ("sigmoid" or "tanh", output, frame), of the functions; only while ``see("sigmoid")`` or ``"tanh"``
-    "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``
+    "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``, and where relu is seen
     "backward_begin",  # (tensors, frame)
     "backward_end",  # (tensors, nanoseconds)
     "backward_error",  # (tensors, frame, error)

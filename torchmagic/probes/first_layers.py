@@ -1,18 +1,22 @@
 """This file looks at what the data give the first layer of a model, and how much of what embeddings get is padding."""
 
+from dataclasses import replace
 from types import FrameType
 from typing import Any, cast
 
 import torch
 from torch import nn
 
+from torchmagic.analyses.data_lines import origin_line
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.leaves import Leaves, Look
+from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.pacing import Pacer, next_look
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.feeding import FirstLayerRecord, PaddingRecord
+from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.batch import has_values
 from torchmagic.tensors.rows import layer_scales
@@ -21,6 +25,8 @@ from torchmagic.tensors.rows import layer_scales
 MOST_VALUES = 1 << 16
 # Enough looks at one layer, and at the embeddings of one model.
 MOST_RECORDS, MOST_LOOKS = 4, 8
+# Mean magnitude of a feature, and scales over one another, from which on the line that makes the data is looked for.
+LARGE, UNEQUAL = 10.0, 100.0
 EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
 
 
@@ -40,6 +46,7 @@ class FirstLayers:
         self._site: Site | None = None
         self._told: dict[tuple[str, int], int] = {}
         self._looks: dict[str, int] = {}
+        self._made: dict[str, Place | None] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models and their innermost modules."""
@@ -95,6 +102,7 @@ class FirstLayers:
             return  # a single sample
         scale, spread = layer_scales(given, 1 if pictures else -1, MOST_VALUES)
         low, high = torch.aminmax(given.detach())
+        place = place_of(self._site)
         self._recorder.add(
             FirstLayerRecord(
                 model=self._model,
@@ -107,9 +115,18 @@ class FirstLayers:
                 low=low.item(),
                 high=high.item(),
                 frozen=not any(each.requires_grad for each in module.parameters()),
-                place=place_of(self._site),
+                place=place,
+                made=self._line_making(place) if scale > LARGE or spread > UNEQUAL else None,
             )
         )
+
+    def _line_making(self, place: Place | None) -> Place | None:
+        """Return the line of any cell that makes the data of the present model."""
+        if place is not None and self._model not in self._made:
+            notebook = notebook_text(place.file)
+            there = replace(place, line=notebook.line_of(place))
+            self._made[self._model] = notebook.place_at(origin_line(notebook.text, there, self._model))
+        return self._made.get(self._model)
 
     def _see_padding(self, module: nn.Module, given: Any) -> None:
         padding = getattr(module, "padding_idx", None)

@@ -8,7 +8,7 @@ import torch
 from torchmagic.probes.cast import Cast, Optimizer
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.place import Place
-from torchmagic.tensors.reduce import norms
+from torchmagic.tensors.reduce import is_measurable, norms
 
 # Parameters looked at in one look: in the first steps, and in later ones.
 MANY, FEW, LATER = 64, 16, 64
@@ -95,7 +95,11 @@ class Flow:
 
     def measure(self) -> None:
         """Notice values that change all the same, as those of an average do."""
-        alive = [(each, tensor) for each in self.waiting.values() if (tensor := each.ref()) is not None]
+        alive = [
+            (each, tensor)
+            for each in self.waiting.values()
+            if (tensor := each.ref()) is not None and is_measurable(tensor)
+        ]
         lengths = norms([tensor.detach() for _, tensor in alive]) if alive else []
         for (each, _), length in zip(alive, lengths, strict=True):
             each.changed = each.changed or each.length not in (None, length)

@@ -5,10 +5,11 @@ from typing import Any
 
 import torch
 
-from torchmagic.analyses.switched_off import switches
+from torchmagic.analyses.switched_off import last_switch, switches
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, users
 from torchmagic.probes.crash_sources import modules_of, source_of
+from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, is_users_file, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -60,7 +61,7 @@ class Gradless:
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Look at a loss that no operation made, and that requires a gradient all the same."""
-        lone = isinstance(tensors, torch.Tensor) and tensors.grad_fn is None and tensors.requires_grad
+        lone = isinstance(tensors, torch.Tensor) and tensors.is_leaf and tensors.requires_grad
         if not lone or self._told or self._recorder is None:
             return
         record = self._record(place_of(site_of(frame)), crashed=False)
@@ -82,7 +83,7 @@ class Gradless:
         plain = self._without == step and self._with != step
         if not plain and decorated is None:
             return None
-        how, switched = decorated or self._switch()
+        how, switched = decorated or self._switch(off_now=off_now)
         return GradlessForwardRecord(
             step=step,
             model=model.name if model is not None else "",
@@ -98,13 +99,17 @@ class Gradless:
         module = model.ref() if model is not None else None
         return module is not None and _learns(module)
 
-    def _switch(self) -> tuple[str, Place | None]:
-        """Return what is written around the line of the forward, or above it."""
+    def _switch(self, *, off_now: bool) -> tuple[str, Place | None]:
+        """Return what is written around the line of the forward, or above it; else what still holds, of any cell."""
         if self._site is None:
             return "", None
         file = self._site.code.co_filename
         source = source_of(file)
         found = switches(source, self._site.line)
+        if found is None and off_now:
+            notebook = notebook_text(file)
+            last = last_switch(notebook.text)
+            return (last.how, notebook.place_at(last.line)) if last is not None else ("", None)
         if found is None:
             return "", None
         text = source.splitlines()[found.line - 1].strip()

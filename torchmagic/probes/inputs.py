@@ -82,7 +82,7 @@ class Inputs:
         loader = loaders.current if loaders.served != self._served else None
         self._served = loaders.served
         early = calls.training <= FIRST_CALLS if trains else calls.count - calls.training <= FIRST_EVALUATIONS
-        if not early and not self._wants(calls.count, FIRST_CALLS):
+        if not early and calls.count & (calls.count - 1) and not self._pacer.wants("inputs"):
             return
         began = now()
         fields = [*fields_in(args), *fields_in(kwargs)][:MOST_TENSORS]
@@ -104,7 +104,9 @@ class Inputs:
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         count = self._counts[name] = self._counts.get(name, 0) + 1
-        if self._recorder is None or not self._wants(count, FIRST_LOSSES):
+        if count > FIRST_LOSSES and count & (count - 1) and not self._pacer.wants("inputs"):
+            return
+        if self._recorder is None:
             return
         began = now()
         given = args[0] if args else kwargs.get("input")
@@ -115,9 +117,6 @@ class Inputs:
         self._losses.look(self._recorder, name, fields, training=self._taps.grad_enabled)
         self._losses.count_classes(self._recorder, name, fields[1:])
         self._pacer.pay("inputs", now() - began)
-
-    def _wants(self, count: int, first: int) -> bool:
-        return count <= first or not count & (count - 1) or self._pacer.wants("inputs")
 
 
 def _first_layer(module: nn.Module) -> str:

@@ -18,6 +18,8 @@ class Listeners:
         step: The present step.
         next_wake: The step at which the next rest is over.
         changed: Whether somebody went to rest or woke up since this was last set to False.
+        closing: Whether the step is being closed: no event comes before ``wake``, which then settles who hears what.
+        resting: The step at which each rest is over, by the identity of who rests.
     """
 
     def __init__(self, events: Iterable[str]) -> None:
@@ -25,9 +27,11 @@ class Listeners:
         self.step = 0
         self.next_wake = NEVER
         self.changed = True
+        self.closing = False
+        self.resting: dict[int, int] = {}
         self._all: dict[str, list[tuple[int, Listener]]] = {event: [] for event in self.awake}
         self._events: dict[int, set[str]] = {}
-        self._resting: dict[int, int] = {}
+        self._unsettled: set[str] = set()
 
     def add(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener, after those that came before."""
@@ -45,29 +49,34 @@ class Listeners:
     def rest(self, owner: object, *, until: int) -> None:
         """Hand no events to an object's methods before a step; nothing happens when that step is the next one."""
         if until > self.step + 1:
-            self._resting[id(owner)] = until
+            self.resting[id(owner)] = until
             self.next_wake = min(self.next_wake, until)
             self._settle(id(owner))
 
     def rests(self, owner: object) -> bool:
         """Whether an object rests."""
-        return id(owner) in self._resting
+        return id(owner) in self.resting
 
     def wake(self, *, everybody: bool = False) -> None:
         """Begin a step: those whose rest is over, or all, hear events again."""
-        rested = [owner for owner, until in self._resting.items() if everybody or until <= self.step]
+        rested = [owner for owner, until in self.resting.items() if everybody or until <= self.step]
         for owner in rested:
-            del self._resting[owner]
-            self._settle(owner)
-        self.next_wake = min(self._resting.values(), default=NEVER)
+            del self.resting[owner]
+        self._settle(*rested)
+        self.next_wake = min(self.resting.values(), default=NEVER)
 
     def wake_up(self, owner: object) -> None:
         """End the rest of one object, from the next event on."""
-        if self._resting.pop(id(owner), None) is not None:
+        if self.resting.pop(id(owner), None) is not None:
             self._settle(id(owner))
 
-    def _settle(self, owner: int) -> None:
+    def _settle(self, *owners: int) -> None:
         self.changed = True
-        resting = self._resting
-        for event in self._events.get(owner, ()):  # new lists: an event may be under way
+        for owner in owners:
+            self._unsettled |= self._events.get(owner, set())
+        if self.closing:
+            return
+        resting = self.resting
+        for event in self._unsettled:  # new lists: an event may be under way
             self.awake[event] = [listener for whose, listener in self._all[event] if whose not in resting]
+        self._unsettled.clear()

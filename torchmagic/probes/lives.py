@@ -11,7 +11,7 @@ from torch.utils.data import RandomSampler, SequentialSampler
 from torch.utils.data.dataloader import _InfiniteConstantSampler
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.construction_lines import lines_of, places_of
+from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
 from torchmagic.probes.life import Life, make_of, settings_of
 from torchmagic.probes.sites import Site
 from torchmagic.probes.storages import tensors_in
@@ -232,4 +232,5 @@ def _record(lives: list[Life]) -> RestartRecord:
         reseeded=len({life.seed for life in lives}) > 1,
         overlapping=any(one.last > other.first for one, other in pairs),
         places=places_of(last.lines),
+        builder=builder_of(places_of(last.lines)),
     )

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 
 from torchmagic.probes.sites import Site, place_of
-from torchmagic.probes.worker_randomness import GENERATORS, generators_read, plain_function
+from torchmagic.probes.worker_randomness import GENERATORS, generators_read, line_of_seed, plain_function
 from torchmagic.records.model import LoaderRecord
 
 RANDOM = (RandomSampler, SubsetRandomSampler, WeightedRandomSampler)
@@ -50,6 +50,9 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
 
     index_sampler, dataset, init = iterator._index_sampler, setting("dataset"), setting("worker_init_fn")
     sampler = getattr(index_sampler, "sampler", index_sampler)
+    constant = init is not None and _is_constant(init)
+    read = generators_read(dataset, setting("collate_fn")) if iterator._num_workers else ()
+    place = place_of(site)
     return LoaderRecord(
         name=name,
         batch_size=getattr(index_sampler, "batch_size", None),
@@ -67,10 +70,11 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
         dataset_number=datasets.number_of(dataset),
         has_generator=setting("generator") is not None,
         worker_init=_name_of(init),
-        worker_init_constant=init is not None and _is_constant(init),
+        worker_init_constant=constant,
         random_attributes=tuple(_generators(dataset, "", 0)),
-        random_read=generators_read(dataset, setting("collate_fn")) if iterator._num_workers else (),
-        place=place_of(site),
+        random_read=read,
+        seeded=line_of_seed(read, init, place) if iterator._num_workers > 1 and (constant or read) else None,
+        place=place,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.graph_walk import leaves, walk
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.precision import (
@@ -35,24 +36,28 @@ class LossScaling:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None  # until there is a scaler
         self._counts = dict.fromkeys(ScalerUseRecord.__dataclass_fields__, 0)
         self._met: set[tuple[int, int]] = set()
         self._scales: list[torch.Tensor] = []
         self._scale = math.nan
         self._scaled_model: weakref.ref[Model] | None = None
-        self._scaled = self._inside = self._stepped = False
+        self._scaled = self._inside = self._stepped = self._doubts = False
+        # Optimizers whose gradients have been divided by the scale again, and parameters that the loss reaches.
+        self._divided: set[int] = set()
+        self._reached: set[int] = set()
+        self._newest: weakref.ref[torch.Tensor] | None = None
         # Of an optimizer that leaves the step out by itself (fused ones): what to tell when the scale has shrunk.
         self._silent: tuple[str, int, Site | None] | None = None
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
-        """Listen for scalers, clipping and steps."""
-        self._recorder = recorder
+        """Listen for scalers and clipping; steps tell nothing before a scaler has been used."""
+        self._recorder, self._taps = recorder, taps
         taps.on("scaled", self._see_loss)
         taps.on("unscaled", self._see_unscaled)
         taps.on("scaler_step_begin", self._begin_step)
         taps.on("scaler_step_end", self._end_step)
         taps.on("scaler_updated", self._see_update)
-        taps.on("step_begin", self._see_step)
         taps.on("clipped", self._see_clip)
 
     def flush(self, step: int) -> None:
@@ -72,11 +77,21 @@ class LossScaling:
         self._recorder = None
         self._silent = None
 
+    def _listen_for_steps(self) -> None:
+        taps, self._taps = self._taps, None
+        if taps is not None:
+            taps.on("step_begin", self._see_step)
+            taps.on("backward_begin", self._see_backward)
+
     def _see_loss(self, loss: Any, scaled: Any) -> None:
         if loss is scaled:  # the scaler is not enabled
             return
+        self._listen_for_steps()
         self._counts["num_scaled"] += 1
         self._scaled = True
+        self._divided.clear()
+        self._newest = weakref.ref(scaled) if isinstance(scaled, torch.Tensor) else None
+        self._reached = {id(each) for each in leaves(walk(loss).nodes)} if self._doubts else set()
         if math.isnan(self._scale):
             self._scale = _ratio(loss, scaled)
         model = self._cast.current
@@ -84,10 +99,16 @@ class LossScaling:
 
     def _see_unscaled(self, scaler: Any, optimizer: Any) -> None:
         if scaler.is_enabled():
-            self._scaled = False
+            self._divided.add(id(optimizer))
             self._counts["num_unscaled"] += not self._inside
 
+    def _see_backward(self, tensors: Any, frame: FrameType) -> None:
+        """Take a backward of something else for the next thing to learn from, once the scaled loss was learned from."""
+        if self._divided and (self._newest is None or tensors is not self._newest()):
+            self._scaled = False
+
     def _begin_step(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
+        self._listen_for_steps()
         self._inside, self._stepped = True, False
         key = (id(scaler), id(optimizer))
         if key not in self._met:
@@ -98,7 +119,7 @@ class LossScaling:
         self._inside = False
         if not scaler.is_enabled():
             return
-        self._scaled = False
+        self._divided.add(id(optimizer))
         self._counts["num_steps"] += 1
         step = self._recorder.step if self._recorder is not None else 0
         if not self._stepped:
@@ -128,20 +149,23 @@ class LossScaling:
     def _see_step(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         if self._inside:
             self._stepped = True
-        elif self._scaled and self._scales_of(optimizer):
-            self._scaled = False
+        elif self._scaled and id(optimizer) not in self._divided and self._scales_of(optimizer):
+            self._divided.add(id(optimizer))
             self._counts["num_past"] += 1
             self._tell_scaled(Deed.STEP, self._counts["num_past"], frame)
 
     def _see_clip(self, parameters: Any, limit: Any, frame: FrameType) -> None:
-        if self._scaled and not self._inside:
+        if self._scaled and not self._divided and not self._inside:
             self._counts["num_clipped_while_scaled"] += 1
             self._tell_scaled(Deed.CLIP, self._counts["num_clipped_while_scaled"], frame)
 
     def _scales_of(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Whether an optimizer owns parameters of the model whose loss was scaled."""
+        """Whether an optimizer owns parameters that the scaled loss reaches: of the model that ran last, or another."""
         model = self._scaled_model() if self._scaled_model is not None else None
-        return model is None or any(name in model.parameters for name in self._cast.optimizer(optimizer).names)
+        if model is None or any(name in model.parameters for name in self._cast.optimizer(optimizer).names):
+            return True
+        self._doubts = True  # the next loss is asked
+        return any(id(each) in self._reached for group in optimizer.param_groups for each in group["params"])
 
     def _tell_scaled(self, deed: Deed, number: int, frame: FrameType) -> None:
         if self._recorder is not None and number <= MOST_RECORDS:

@@ -28,6 +28,7 @@ THROUGH = (
     "Mean", "Sum", "Add", "Stack", "Cat", "View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias",
     "Clone", "ToCopy", "Sqrt", "Unbind", "Index", "Expand", "MaskedSelect", "Transpose", "Permute", "UnsafeView",
 )  # fmt: skip
+SQUARE = 2
 # Nodes looked at: sums over many heads or steps stay whole.
 MOST_NODES = 400
 
@@ -69,7 +70,7 @@ def terms_of(loss: torch.Tensor, made: Mapping[int, str]) -> Terms:
             continue
         kind = node.name()
         number = int(node._sequence_nr())
-        name = CRITERIA.get(kind) or made.get(number)
+        name = CRITERIA.get(kind) or made.get(number) or _by_hand(node, kind)
         if name is not None:
             found.criteria.append(made.get(number, name))
             found.numbers.append(number)
@@ -83,6 +84,20 @@ def terms_of(loss: torch.Tensor, made: Mapping[int, str]) -> Terms:
             found.num_others += 1
     found.num_others += len(todo)
     return found
+
+
+def _by_hand(node: Any, kind: str) -> str | None:
+    """Return the criterion that a node stands for where it is written out: a distance from what does not learn."""
+    parents = [parent for parent, _ in node.next_functions]
+    square = kind == "PowBackward0" and getattr(node, "_saved_exponent", None) == SQUARE
+    product = kind == "MulBackward0" and parents[0] is parents[1]
+    if not (square or product or kind == "AbsBackward0"):
+        return None
+    difference = parents[0]
+    if difference is None or difference.name() != "SubBackward0":
+        return None
+    learning = [side for side, _ in difference.next_functions if side is not None]
+    return None if len(learning) != 1 else "l1_loss" if kind == "AbsBackward0" else "mse_loss"
 
 
 def _signed(node: Any, kind: str, found: Terms) -> list[Branch] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, caller_of, place_of, site_of
@@ -17,6 +18,17 @@ from torchmagic.tensors.reduce import fetch
 _NAME = re.compile(r"autograd\.backward\(\s*(\w+)|(\w+)(?:\s*/\s*[\w.]+\s*\))?\.backward\(")
 
 
+class _Waiting:
+    """Hears of the ends of steps while values wait on a device: a listener of its own, so that it can rest."""
+
+    def __init__(self, owner: "Losses") -> None:
+        self._owner = owner
+
+    def fetch(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        """Hand over what waits."""
+        self._owner.fetch()
+
+
 class Losses:
     """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer."""
 
@@ -24,7 +36,8 @@ class Losses:
 
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
-        self._taps: Taps | None = None  # until something waits on a device
+        self._taps: Taps | None = None
+        self._fetcher = _Waiting(self)
         self._names: dict[tuple[int, int], tuple[str]] = {}  # by code object and instruction
         self._codes: list[Site | None] = []  # held, so that no other code gets their identities
         self._scaling = Scaling()
@@ -34,10 +47,13 @@ class Losses:
         """Listen for backward passes."""
         self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
+        taps.on("step_end", self._fetcher.fetch)
         self._scaling.attach(taps)
 
-    def _fetch(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
-        """Hand over the values that waited on a device."""
+    def fetch(self) -> None:
+        """Hand over the values that waited on a device; where none did, only the next one wakes this again."""
+        if not self._waiting and self._taps is not None:
+            self._taps.rest(self._fetcher, until=NEVER)
         if self._waiting and self._recorder is not None:
             for (name, _), value in zip(self._waiting, fetch([each for _, each in self._waiting]), strict=True):
                 self._recorder.append("loss", (value,), name)
@@ -65,8 +81,7 @@ class Losses:
             self._recorder.append("loss", (loss.item(),), name)
         else:
             if self._taps is not None:
-                self._taps.on("step_end", self._fetch)
-                self._taps = None
+                self._taps.listeners.wake_up(self._fetcher)
             self._waiting.append((name, loss.detach()))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.chance import Chance, chance_of
+from torchmagic.probes.chance import Chance, Level, chance_of
 from torchmagic.probes.loss_terms import Terms, terms_of
 from torchmagic.probes.losses import loss_name
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
@@ -21,15 +21,15 @@ from torchmagic.session.recorder import Recorder
 MOST_REMEMBERED, MOST_SITES = 256, 32
 # Records of lines whose loss is made of other things each time.
 MOST_RECORDS = 64
-# The level of chance is that of the data, and known after some looks.
-MOST_LEVELS = 10
+# The level of chance is that of all targets seen, and known after some looks.
+MOST_LEVELS = 16
 
 
 class Objectives:
     """Records ``ObjectiveRecord`` at the first backward of each line and when it changed, and two series.
 
-    ``criterion`` is the value of a loss's only criterion, and ``chance_loss`` the level of mere chance on the same
-    targets, both under the loss's name. All are taken in the first steps, and then ever more rarely.
+    ``criterion`` is the value of a loss's only criterion, and ``chance_loss`` the level of mere chance on its targets
+    so far, both under the loss's name. All are taken in the first steps, and then ever more rarely.
     """
 
     def __init__(self) -> None:
@@ -39,6 +39,7 @@ class Objectives:
         self._made: dict[int, str] = {}
         self._calls: dict[int, tuple[Any, Chance]] = {}
         self._known: dict[Site | None, ObjectiveRecord] = {}
+        self._levels: dict[str, Level] = {}
         self._log_prob = False
         self._looks = 0
         self._told = 0
@@ -66,6 +67,7 @@ class Objectives:
         """Let go of everything."""
         self._made.clear()
         self._calls.clear()
+        self._levels.clear()
         if self._taps is not None:
             self._taps.see("log_prob", seen=False)
 
@@ -128,5 +130,6 @@ class Objectives:
             return
         if value is not None:
             self._recorder.append("criterion", (value.item(),), (loss,))
-        if math.isfinite(chance.loss):
-            self._recorder.append("chance_loss", (chance.loss,), (loss,))
+        level = self._levels.setdefault(loss, Level()).add(chance)
+        if math.isfinite(level):
+            self._recorder.append("chance_loss", (level,), (loss,))

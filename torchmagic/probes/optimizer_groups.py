@@ -89,7 +89,7 @@ class OptimizerGroups:
                     class_name=entry.class_name,
                     subject=entry.name if len(optimizer.param_groups) == 1 else f"{entry.name}[{i}]",
                     parameters=entry.names[begin:end],
-                    num_elements=sum(p.numel() for p in group["params"]),
+                    num_elements=sum(p.numel() for p in group["params"] if not torch.nn.parameter.is_lazy(p)),
                     lr=None if rate is None else float(rate),
                     weight_decay=float(decay) if isinstance(decay, (int, float)) else 0.0,
                     decoupled=bool(group.get("decoupled_weight_decay", "AdamW" in entry.class_name)),

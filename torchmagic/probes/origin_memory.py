@@ -98,6 +98,7 @@ class StepMemory:
         # tell if that is needed.
         self._draws = self._in_doubt = True
         self._steps = 0
+        self._caller: CodeType | None = None  # the user's code that called last
 
     @property
     def calls(self) -> list[Call]:
@@ -145,6 +146,13 @@ class StepMemory:
         modules = (part for call in self._calls for part in call[0].modules())
         return any("Drop" in type(part).__name__ for part in modules)
 
+    def _is_users(self, code: CodeType) -> bool:
+        """Whether code is the user's own, which then is remembered: it is likely to call again."""
+        users = is_users_file(code.co_filename)
+        if users:
+            self._caller = code
+        return users
+
     def call(self, module: nn.Module, model: Model, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Remember the call of a model."""
         calls = self._calls
@@ -158,7 +166,7 @@ class StepMemory:
             copies = tuple(_copied(each) for each in args)
             if self._learning:
                 self._versions.append((args, _versions(args)))
-        site = None if is_users_file(code.co_filename) else site_of(frame)
+        site = None if code is self._caller or self._is_users(code) else site_of(frame)
         devices = torch.cuda.get_rng_state_all() if self._devices and torch.cuda.is_initialized() else ()  # type: ignore[no-untyped-call] # torch
         state = random_state() if self._draws else None
         calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
@@ -172,7 +180,7 @@ class StepMemory:
         if len(self._losses) >= MOST_CALLS:
             self._losses.pop(0)
         code = frame.f_code
-        site = None if is_users_file(code.co_filename) else site_of(frame)
+        site = None if code is self._caller or is_users_file(code.co_filename) else site_of(frame)
         wanted = ref(target) if isinstance(target, torch.Tensor) else None
         self._losses.append((name, code, frame.f_lasti, site, ref(given), wanted, ref(output)))
 

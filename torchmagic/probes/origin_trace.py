@@ -29,6 +29,13 @@ CARRIERS = frozenset({
     "detach", "alias", "view", "_unsafe_view", "t", "transpose", "permute", "expand", "clone", "slice", "select",
     "squeeze", "unsqueeze", "as_strided", "_to_copy", "_conj",
 })  # fmt: skip
+# Operators that multiply or average data, and which arguments that is: an infinity that reaches one is no mask.
+READERS = {
+    "addmm": ("mat1", "mat2"), "mm": ("self", "mat2"), "mv": ("self", "vec"), "convolution": ("input", "weight"),
+    "native_batch_norm": ("input",), "_native_batch_norm_legit": ("input",), "native_layer_norm": ("input",),
+    "native_group_norm": ("input",), "mkldnn_rnn_layer": ("input",), "mean": ("self",), "var": ("self",),
+    "std": ("self",), "var_mean": ("self",), "std_mean": ("self",),
+}  # fmt: skip
 # Operators that do not read what they write over.
 OVERWRITERS = frozenset({"copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_", "exponential_", "random_"})
 
@@ -47,6 +54,7 @@ class Event:
         argument: Name of the argument by which a tensor from outside came, and of the operator that read it.
         parents: Where its non-finite inputs came from.
         mask: Whether its infinities were meant.
+        data: Whether it came from outside and was multiplied, as data is.
     """
 
     number: int
@@ -63,6 +71,7 @@ class Event:
     own: bool = False
     parents: list["Event"] = field(default_factory=list)
     mask: bool = False
+    data: bool = False
 
     @property
     def outside(self) -> bool:
@@ -131,7 +140,9 @@ class Trace:
             fresh = [parent for parent in queue.pop().parents if parent not in found]
             found.update(fresh)
             queue.extend(fresh)
-        ordered = sorted((each for each in found if each.backward or not backward), key=lambda each: each.number)
+        ordered = sorted(
+            (each for each in found if each.backward or each.data or not backward), key=lambda each: each.number
+        )
         births = [each for each in ordered if not each.mask and all(p.mask or p not in ordered for p in each.parents)]
         return next(iter(births or ordered), None)
 
@@ -150,6 +161,8 @@ class Trace:
             for value, original in given
             if isinstance(value, torch.Tensor) and not is_finite(value)
         ]
+        if name in READERS:
+            self._read(call, READERS[name], given)
         event = Event(len(self.events), name, bool(torch.isnan(bad[0]).any()), bad[0], parents=parents)
         event.mask = not event.has_nan and (all(p.mask for p in parents) if parents else name in WRITERS)
         event.module = self._stack[-1] if self._stack else None
@@ -182,6 +195,20 @@ class Trace:
             self.events.append(known)
             self._by_storage[_storage(tensor)] = known
         return known
+
+    def _read(self, call: tuple[Any, Any, Any], names: tuple[str, ...], given: list[tuple[Any, Any]]) -> None:
+        """Take infinities that came from outside, and are data of an operator, for no masks."""
+        for value, original in given:
+            if not isinstance(value, torch.Tensor) or _argument(call, value) not in names:
+                continue
+            passed, event = [], self._by_storage.get(_storage(original))
+            while event is not None:
+                passed.append(event)
+                if event.outside:
+                    event.data = True
+                    for each in passed:
+                        each.mask = False
+                event = event.parents[0] if len(event.parents) == 1 and event.op in CARRIERS else None
 
     def _produced(self, name: str, outputs: list[torch.Tensor], args: Any) -> None:
         """Remember which operator made a tensor; a view of it keeps its maker."""

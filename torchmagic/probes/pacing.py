@@ -19,6 +19,9 @@ DENSE = 4
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
 LONGEST_REST = {"activations": 32}
+# In a short run that would be once: there a rest lasts as long as the run has so far, and this at least. Rests of an
+# odd length see the optimizers that step in turn.
+SHORTEST_REST = 7
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4
@@ -27,6 +30,12 @@ FIRST_STEPS = 4
 def next_look(step: int) -> int:
     """Return the step at which to look next at what hardly changes: the first ones, then ever more rarely."""
     return step + 1 if step + 1 < FIRST_STEPS else min(1 << step.bit_length(), step + LONGEST)
+
+
+def next_window(step: int, *, width: int) -> int:
+    """Return the step at which to look next at what seldom changes: windows of a width, later of ``LONGEST``."""
+    apart = width if step < 2 * LONGEST else LONGEST
+    return step - step % apart + apart
 
 
 class Pacer:
@@ -44,8 +53,10 @@ class Pacer:
         self._every = every
         self._credit = float(LOAN)
         self._costs: dict[str, float] = {}
-        self._taken: dict[str, int] = {}
         self._counts: dict[str, int] = {}
+        # Steps at which each kind may, if there is credit, and must be collected next; of kinds left to the pace.
+        self._may: dict[str, int] = {}
+        self._must: dict[str, int] = {}
         self._step = 0
         self._paid = 0
         self._paid_each: deque[int] = deque(maxlen=STEPS_COMPARED)
@@ -55,23 +66,19 @@ class Pacer:
 
     def wants(self, kind: str) -> bool:
         """Whether a collection of this kind may run in the present step."""
-        if kind in self._always:
-            return True
-        if self._every is not None:
-            return self._step % self._every == 0
-        if kind not in self._taken:
-            return True  # or another kind's cost could keep it waiting for ever
-        rest = self._step - self._taken[kind]
-        if rest >= LONGEST_REST.get(kind, LONGEST):
-            return True
-        return rest >= self._counts.get(kind, 0) // DENSE and self._credit > self._costs.get(kind, 0.0)
+        step, must = self._step, self._must.get(kind)
+        if must is None:  # a kind not yet seen is wanted, or another one's cost could keep it waiting for ever
+            return self._every is None or kind in self._always or step % self._every == 0
+        return step >= must or (self._credit > self._costs[kind] and step >= self._may[kind])
 
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
         cost = nanoseconds * self._true_cost
         self._paid += nanoseconds
-        self._taken[kind] = self._step
-        self._counts[kind] = self._counts.get(kind, 0) + 1
+        count = self._counts[kind] = self._counts.get(kind, 0) + 1
+        if self._every is None and kind not in self._always:
+            self._may[kind] = self._step + count // DENSE
+            self._must[kind] = self._step + min(LONGEST_REST.get(kind, LONGEST), max(self._step, SHORTEST_REST) | 1)
         known = self._costs.get(kind)
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost
@@ -81,8 +88,10 @@ class Pacer:
 
         What torchmagic takes at every step comes out of the budget first.
         """
-        income = max(0.0, self._share * nanoseconds - max(0, ours - self._paid))
-        self._credit = min(self._credit + income, max(float(LOAN), MOST_STEPS_SAVED * income))
+        income = self._share * nanoseconds
+        if ours > self._paid:
+            income = max(0.0, income - (ours - self._paid))
+        self._credit = min(self._credit + income, max(LOAN, MOST_STEPS_SAVED * income))
         self._step += 1
         if self._paid:
             self._with.append(nanoseconds)

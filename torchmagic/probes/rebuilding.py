@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.construction_lines import lines_of, places_of
+from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site
 from torchmagic.probes.taps import Taps
@@ -183,4 +183,5 @@ def _record(line: _Line) -> RebuiltOptimizerRecord:
         most_passes=max(line.passes),
         same_settings=len(line.settings) == 1,
         places=places_of(line.lines),
+        builder=builder_of(places_of(line.lines)),
     )

@@ -1,6 +1,7 @@
 """This file watches rectifiers: which of their units stay silent for every sample."""
 
 import itertools
+import math
 from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
@@ -39,6 +40,9 @@ CHANNELS_FIRST = (
 FIRST_STEPS, NARROW, NARROW_UNTIL, WIDE, WIDE_UNTIL, WIDEST = 16, 4, 64, 8, 256, 16
 # After so many looks at models without a rectifier, the next look is so many steps away.
 IDLE_LOOKS, BETWEEN_IDLE = 3, 64
+# Relu as a function is seen at so many looks after a model has appeared, and, where nobody called it, at few later
+# ones.
+FUNCTION_LOOKS, BETWEEN_FUNCTION_LOOKS = 8, 8
 
 
 def looks_at(step: int) -> bool:
@@ -61,6 +65,7 @@ class _Units:
         self.samples = 0
         self.batches = 0
         self.alive_at = torch.zeros(batch.shape[dim], dtype=torch.int64, device=batch.device)
+        self.alike: torch.Tensor | None = None
 
     def see(self, output: torch.Tensor) -> None:
         others = [d for d in range(output.dim()) if d != self.dim]
@@ -68,13 +73,20 @@ class _Units:
         self.samples += output.numel() // output.shape[self.dim]
         self.batches += 1
         self.alive_at = torch.where(alive, self.samples, self.alive_at)
+        if self.dim and len(output) > 1:
+            alike = (output[0] == output[-1]).all()
+            self.alike = alike if self.alike is None else self.alike & alike
 
     def silent(self, batch_samples: int) -> torch.Tensor | None:
-        """Return the share of silent units as a zero-dim tensor; None while too little was seen."""
+        """Return the share of silent units as a zero-dim tensor; None while too little was seen.
+
+        It is NaN where no unit is told anything: of samples that are all alike one cannot tell what another would do.
+        """
         window = max(SILENT_SAMPLES, SILENT_BATCHES * batch_samples)
         if self.batches < SILENT_BATCHES or self.samples < window:
             return None
-        return (self.alive_at <= self.samples - window).float().mean()
+        share = (self.alive_at <= self.samples - window).float().mean()
+        return share if self.alike is None else torch.where(self.alike & (share < 1), math.nan, share)
 
 
 class Rectifiers:
@@ -98,13 +110,15 @@ class Rectifiers:
         self._shares: dict[str, torch.Tensor] = {}
         self._channels_first = False
         self._looks = 0
+        self._called = False
+        self._first_look = self._num_models = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
         self._recorder = recorder
         taps.on("leaf", self._see)
         taps.on("relu", self._see_function)
-        self._look.switch(on=True)
+        self._switch(on=True)
 
     def flush(self, step: int) -> None:
         """Hand over the step's shares, and decide whether the next step is looked at."""
@@ -114,16 +128,25 @@ class Rectifiers:
         wanted = self._pacer.wants("rectifiers") if self._chosen else looks_at(step)
         if wanted and not self._units and self._looks > IDLE_LOOKS:
             wanted = step % BETWEEN_IDLE == 0
-        self._look.switch(on=wanted)
+        self._switch(on=wanted)
         if not wanted and not self._chosen:
             following = next(each for each in itertools.count(step + 1) if looks_at(each))
             self._taps.rest(self, until=following - 1)  # awake one step early, to have the leaves shown
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._look.switch(on=False)
+        self._switch(on=False)
         self._units = {}
         self._shares = {}
+
+    def _switch(self, *, on: bool) -> None:
+        """Begin or end to look; to replace the function costs more than a look does."""
+        self._look.switch(on=on)
+        if len(self._cast.models) != self._num_models:
+            self._num_models, self._first_look = len(self._cast.models), self._looks
+        since = self._looks - self._first_look
+        often = self._called or since < FUNCTION_LOOKS or since % BETWEEN_FUNCTION_LOOKS == 0
+        self._taps.see("relu", seen=on and often)
 
     def _close(self) -> None:
         if self._shares and self._recorder is not None:
@@ -148,6 +171,7 @@ class Rectifiers:
     def _see_function(self, output: Any, frame: FrameType) -> None:
         if self._look.is_on and is_users(frame):  # nn.ReLU calls the function too, and is seen as a module
             owner = self._taps.stack[-1] if self._taps.stack else None
+            self._called = True
             key = (frame.f_code, frame.f_lasti, id(owner))
             self._watch(key, output, lambda: self._place(frame, owner))
 

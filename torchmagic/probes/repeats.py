@@ -1,5 +1,6 @@
 """This file finds inputs that repeat: the same values in step after step, each time in new tensors."""
 
+import math
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -59,7 +60,9 @@ class Repeats:
         )
         before, ref = self._seen, self._ref
         same = ref is not None and ref() is first
-        result = None if before is None else 0.0 if found != before else 0.5 if same else 1.0
+        finite = all(math.isfinite(total) for _, total, _ in found[0])  # of infinities nothing can be told
+        differs = found != before or not finite
+        result = None if before is None else 0.0 if differs else 0.5 if same else 1.0
         adjacent = call.number == self._call + 1
         if result != 1.0 or not adjacent:
             if result != 0.5 or step != self._step:  # noqa: PLR2004 - the same tensor twice in one step ends nothing

@@ -19,8 +19,10 @@ from torchmagic.records.memory import RetainedGraphRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 
-# The first forwards are all marked, then each so many; a prime, so that it falls out of step with what takes turns.
+# The first forwards are all marked, then each so many, and later ever fewer; primes, so that they fall out of step with
+# what takes turns.
 FIRST_CALLS, BETWEEN_CALLS = 16, 7
+LATER_CALLS, BETWEEN_LATER = 256, 31
 # Marks kept; where there are more, every other one stands for two.
 MOST_MARKS = 64
 # Steps between looks, beside the powers of two.
@@ -87,8 +89,8 @@ class Retained:
         self._marks.clear()
 
     def _called(self, module: Any, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
-        if not (module._modules or module._parameters) or not torch.is_grad_enabled():
-            return  # a criterion's output belongs to its model's graph
+        if not torch.is_grad_enabled():
+            return
         self._calls += 1
         if self._calls >= self._due:
             tensor = output if isinstance(output, torch.Tensor) else next(tensors_in(output), None)
@@ -109,7 +111,8 @@ class Retained:
     def _mark(self, node: Any) -> None:
         if len(self._marks) >= MOST_MARKS:
             self._thin()
-        apart = self._stands_for * (1 if self._calls < FIRST_CALLS else BETWEEN_CALLS)
+        later = BETWEEN_CALLS if self._calls < LATER_CALLS else BETWEEN_LATER
+        apart = self._stands_for * (1 if self._calls < FIRST_CALLS else later)
         self._due = self._calls + apart
         mark = _Mark()
         node.metadata[_KEY] = mark

@@ -51,23 +51,19 @@ def caller_of(frame: FrameType | None) -> FrameType | None:
     """
     if frame is not None and MEMO.frame is frame:
         return MEMO.found
-    found = _search(frame)
+    found, fallback = frame, None
+    while found is not None:
+        code = found.f_code
+        kind = _kind(code.co_filename)
+        if kind == "user" and code.co_name != RELAY:
+            break
+        if kind == "library" and fallback is None:
+            fallback = found
+        found = found.f_back
+    found = found or fallback
     if MEMO.open:
         MEMO.frame, MEMO.found = frame, found
     return found
-
-
-def _search(frame: FrameType | None) -> FrameType | None:
-    fallback = None
-    while frame is not None:
-        code = frame.f_code
-        kind = _kind(code.co_filename)
-        if kind == "user" and code.co_name != RELAY:
-            return frame
-        if kind == "library" and fallback is None:
-            fallback = frame
-        frame = frame.f_back
-    return fallback
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

@@ -65,7 +65,7 @@ class Taps:
 
     @property
     def sees_leaves(self) -> bool:
-        """Whether the innermost modules, and relu as a function, make events."""
+        """Whether the innermost modules make events, and relu as a function, where it is seen."""
         return self.leaves
 
     @sees_leaves.setter
@@ -73,7 +73,6 @@ class Taps:
         if seen is not self.leaves:
             self.leaves = seen
             self._follow()
-            self.see("relu", seen=seen)
 
     @property
     def sees_modules(self) -> bool:

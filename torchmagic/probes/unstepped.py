@@ -1,5 +1,6 @@
 """This file watches optimizers that never step although their parameters get gradients."""
 
+import itertools
 import weakref
 from collections.abc import Iterator
 from types import FrameType
@@ -7,7 +8,8 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.names import Names
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import UnsteppedRecord
@@ -54,8 +56,8 @@ class Unstepped:
     An optimizer is followed from when it is first used: built, reset by ``zero_grad``, or moved by a scheduler.
     """
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
+    def __init__(self, cast: Cast) -> None:
+        self._cast, self._names = cast, cast.names
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._waiting: dict[int, _Waiting] = {}
@@ -76,7 +78,7 @@ class Unstepped:
     def flush(self, step: int) -> None:
         """Let some steps go by while every optimizer that is used has stepped."""
         if not self._waiting and step >= FIRST_STEPS and self._taps is not None:
-            self._taps.rest(self, until=step - step % BETWEEN_LOOKS + BETWEEN_LOOKS)
+            self._taps.rest(self, until=next_window(step, width=BETWEEN_LOOKS))
 
     def detach(self) -> None:
         """Hand over those that never stepped."""
@@ -89,8 +91,16 @@ class Unstepped:
                 optimizer = each.ref()
                 if optimizer is not None:  # it may have got a name since it was met
                     each.name = self._names.of_optimizer(optimizer, None)
-                recorder.add(_record(each))
+                recorder.add(_record(each, self._module_of(each)))
         self._waiting.clear()
+
+    def _module_of(self, entry: _Waiting) -> str:
+        """Return the innermost module that has all parameters of an optimizer."""
+        names = {id(ref()): name for model in self._cast.models for name, ref in model.parameters.items()}
+        owned = [names.get(id(each), "") for each in entry.parameters()]
+        parts = [name.split(".")[:-1] for name in owned]
+        common = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))
+        return ".".join(level[0] for level in common)
 
     def _entry(self, optimizer: Any) -> _Waiting | None:
         """Return what is known of an optimizer; None for one that has stepped."""
@@ -162,7 +172,7 @@ def _lengths(entry: _Waiting) -> list[float]:
     return norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
 
 
-def _record(entry: _Waiting) -> UnsteppedRecord:
+def _record(entry: _Waiting, module: str) -> UnsteppedRecord:
     return UnsteppedRecord(
         optimizer=entry.name,
         class_name=entry.class_name,
@@ -175,4 +185,5 @@ def _record(entry: _Waiting) -> UnsteppedRecord:
         reset=place_of(entry.reset),
         schedule=place_of(entry.schedule),
         construction=place_of(entry.construction),
+        module=module,
     )

@@ -10,7 +10,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast, Model
 from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
-from torchmagic.probes.loaders import Loaders
+from torchmagic.probes.loaders import Loader, Loaders
 from torchmagic.probes.modes import awake_parts
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
@@ -136,7 +136,8 @@ class Validation:
         if not self._open:
             return
         if trained is not None and trained.trained and len(self._open) == 1 and trained.losses <= ENOUGH:
-            self._count(trained)  # as at every step of a plain loop
+            if trained.loader is not None:  # as at every step of a plain loop
+                self._count(trained.loader)
             self._open.clear()
             return
         passes, self._open = self._open, {}
@@ -149,7 +150,8 @@ class Validation:
     def _train(self, trained: EvaluationPass, loss: Any) -> None:
         """Take in that a backward followed; where it followed only the last of many, the others were a pass."""
         self._trained_at[trained.site] = None
-        self._count(trained)
+        if trained.loader is not None:
+            self._count(trained.loader)
         usual = self._usual.get(trained.key.model, 1)
         many = trained.losses > max(2 * usual, ENOUGH) and bool(trained.node)
         if many and nodes_named(loss, trained.node, MOST_NODES) < trained.losses // 2:
@@ -160,11 +162,10 @@ class Validation:
             self._usual[trained.key.model] = trained.losses
         trained.trained, self._usual_pass = True, trained
 
-    def _count(self, trained: EvaluationPass) -> None:
-        if trained.loader is not None:
-            trained.loader.trained += 1
-            number = trained.loader.record.dataset_number
-            self._trained_on[number] = self._trained_on.get(number, 0) + 1
+    def _count(self, loader: Loader) -> None:
+        loader.trained += 1
+        number = loader.record.dataset_number
+        self._trained_on[number] = self._trained_on.get(number, 0) + 1
 
     def _evaluates(self, each: EvaluationPass, trained: EvaluationPass | None) -> bool:
         """Whether forwards that no backward followed, while it followed another one, are an evaluation."""

@@ -1,5 +1,6 @@
 """This file measures weights: how large the parameters are, how they spread, and whether they are still finite."""
 
+import weakref
 from types import FrameType
 
 import torch
@@ -12,13 +13,14 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.reduce import is_measurable, norms
 
 
 class Weights:
     """Records the parameters as a step finds them, when the pace allows and where the gradients raise an alarm.
 
     ``weight_norm``, ``weight_mean``, ``weight_std``, ``weight_abs_max`` and ``weight_nonfinite`` (a count), per
-    parameter of the optimizer that steps.
+    parameter of the optimizer that steps; as the run ends, ``weight_norm_at_end`` once.
     """
 
     flush = nothing_waits
@@ -26,6 +28,7 @@ class Weights:
     def __init__(self, cast: Cast, pacer: Pacer, gradients: Gradients | None = None) -> None:
         self._cast, self._pacer, self._gradients = cast, pacer, gradients
         self._recorder: Recorder | None = None
+        self._stepped: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for optimizer steps."""
@@ -33,13 +36,22 @@ class Weights:
         taps.on("step_begin", self._measure)
 
     def detach(self) -> None:
-        """Nothing is held."""
+        """Take a last look at what became of the weights."""
+        for ref in self._stepped.values():
+            optimizer = ref()
+            if optimizer is not None and self._recorder is not None:
+                weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+                named = zip(self._cast.optimizer(optimizer).names, weights, strict=True)
+                kept = {name: each.detach() for name, each in named if is_measurable(each)}
+                self._recorder.append("weight_norm_at_end", norms(list(kept.values())), tuple(kept))
+        self._stepped.clear()
 
     def _measure(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         alarmed = self._gradients is not None and self._gradients.alarmed
         if self._recorder is None or not (self._pacer.wants("weights") or alarmed):
             return
         began = now()
+        self._stepped[id(optimizer)] = weakref.ref(optimizer)
         weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         found = zip(self._cast.optimizer(optimizer).names, moments_of(weights), strict=True)
         kept = [(name, moments) for name, moments in found if moments.num_values]

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
+from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.sites import is_users_file
+from torchmagic.records.place import Place
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random, torch.Generator)
 # Attributes looked at in an object, and how far down: a subset's dataset's transform.
@@ -41,6 +44,16 @@ def generators_read(dataset: Any, collate: Any) -> tuple[str, ...]:
     if isinstance(collate, FunctionType) and is_users_file(collate.__code__.co_filename):
         found |= dict.fromkeys(_outside(collate, 0))
     return () if names & KNOWING else tuple(found)
+
+
+def line_of_seed(generators: tuple[str, ...], function: Any, place: Place | None) -> Place | None:
+    """Return the line of the notebook that makes the first generator, or that seeds in a function for workers."""
+    notebook = notebook_text(place.file if place is not None else "")
+    name = getattr(function, "__name__", "")
+    line = line_seeding(notebook.text, name) if name else None
+    if generators and not name:
+        line = line_making_generator(notebook.text, generators[0].rpartition(".")[2])
+    return notebook.place_at(line)
 
 
 def plain_function(function: Any) -> tuple[FunctionType, str] | None:

@@ -48,11 +48,14 @@ class PhaseClock:
 def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
     clock, heard = taps.clock, taps.heard
+    plain = original is torch.nn.Module._wrapped_call_impl
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
         if taps.depth:
             if taps.follows and not taps.quiet and not is_compiling():
                 return _nested(taps, original, module, args, kwargs)
+            if plain and module._compiled_call_impl is None:  # the original does just this, one call deeper
+                return module._call_impl(*args, **kwargs)
             return original(module, *args, **kwargs)
         if taps.quiet or is_compiling():
             return original(module, *args, **kwargs)

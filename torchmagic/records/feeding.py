@@ -94,6 +94,7 @@ class FirstLayerRecord:
         high: Greatest value looked at.
         frozen: Whether none of its parameters is trained.
         place: Line that called the model.
+        made: Line of the notebook that makes the data, looked for where they are far from normalised.
     """
 
     model: str
@@ -107,6 +108,7 @@ class FirstLayerRecord:
     high: float
     frozen: bool
     place: Place | None
+    made: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,7 @@ class UnsteppedRecord:
         reset: Line of ``zero_grad``.
         schedule: Line of the scheduler's step.
         construction: Line that built it.
+        module: Innermost module that has all its parameters; empty where none of a model has.
     """
 
     optimizer: str
@@ -91,6 +92,7 @@ class UnsteppedRecord:
     reset: Place | None
     schedule: Place | None
     construction: Place | None
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,7 @@ class RebuiltOptimizerRecord:
         most_passes: Most passes over a loader that one of them lived for; 0 where no loader was used.
         same_settings: Whether all had the same learning rate and other settings.
         places: The line that built them, then those that led to it.
+        builder: Of these, the one to change: a function that only returns what it builds does not count.
     """
 
     optimizer: str
@@ -139,6 +142,7 @@ class RebuiltOptimizerRecord:
     most_passes: int
     same_settings: bool
     places: tuple[Place, ...]
+    builder: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +161,7 @@ class RestartRecord:
         reseeded: Whether the random seed was set to another one in between.
         overlapping: Whether two lives were trained at the same time.
         places: The line, then those that led to it.
+        builder: Of these, the one to change: a function that only returns what it builds does not count.
     """
 
     model: str
@@ -170,3 +175,4 @@ class RestartRecord:
     reseeded: bool
     overlapping: bool
     places: tuple[Place, ...]
+    builder: Place | None = None

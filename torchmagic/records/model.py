@@ -74,6 +74,8 @@ class LoaderRecord:
             number nor its seed.
         random_attributes: Attributes of the dataset that hold a random generator, which every worker copies.
         random_read: Those, and global variables, that hold one and are read by code that workers run.
+        seeded: Line of the notebook that makes such a generator, or that seeds in ``worker_init_fn``; looked for only
+            where the workers may draw the same numbers.
         place: Line that iterates it.
         made: Line that made it, in this run or an earlier cell; None where that is not known.
         made_before: Whether it was made before this run, so that the line is one of another cell.
@@ -98,6 +100,7 @@ class LoaderRecord:
     worker_init_constant: bool = False
     random_attributes: tuple[str, ...] = ()
     random_read: tuple[str, ...] = ()
+    seeded: Place | None = None
     place: Place | None = None
     made: Place | None = None
     made_before: bool = False

@@ -11,7 +11,7 @@ class ObjectiveRecord:
 
     The loss is taken apart where it is a sum, a mean, a multiple or a root, down to standard criteria and what else
     there is. The values of its only criterion are the series ``criterion``, under the loss's name, and those that the
-    best constant prediction would have had on the same targets the series ``chance_loss``.
+    best constant prediction would have had on the targets so far the series ``chance_loss``.
 
     Args:
         loss: Name of the loss.

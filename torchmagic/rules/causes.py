@@ -40,6 +40,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "symmetric-init",
         "input-not-normalised",
         "output-range-mismatch",
+        "constant-batch",
     ),
     "uniform-prediction": (
         "zero-init",
@@ -88,6 +89,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "input-not-normalised",
         "output-range-mismatch",
         "softmax-before-cross-entropy",
+        "lr-too-high",
     ),
     "symmetric-init": (
         "zero-init",
@@ -128,12 +130,15 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "zero-init",
         "degenerate-logits",
     ),
-    "scheduler-before-optimizer": (
-        "step-missing",
-    ),
+    "scheduler-before-optimizer": ("step-missing",),
     "swallowed-update": ("params-unchanged", "lr-zero", "scheduler-step-frequency"),
     "update-too-large": (
-        "lr-too-high", "missing-zero-grad", "unscaled-step", "grad-accumulation-unscaled", "ascending-loss",
+        "lr-too-high",
+        "missing-zero-grad",
+        "unscaled-step",
+        "grad-accumulation-unscaled",
+        "ascending-loss",
+        "exploding-gradient",
     ),
     "update-too-small": (
         "lr-zero",
@@ -176,7 +181,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "zero-init": ("zero-grad-after-backward", "backward-missing", "step-missing"),
     "grad-accumulation-unscaled": ("missing-zero-grad",),
     "optimizer-recreated": ("model-recreated",),
-    "batch-mixing": ("wrong-dim-softmax",),
+    "batch-mixing": ("wrong-dim-softmax", "module-created-in-forward"),
     "target-not-normalised": ("output-range-mismatch",),
     "backward-missing": ("degenerate-logits",),
 }

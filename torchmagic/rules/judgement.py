@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.causes import FOLLOWS_FROM, LAST_RESORTS
@@ -31,13 +32,21 @@ def judge(
             found.extend(each(run, **thresholds_of(each, thresholds)))
         except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
             on_failure(each.id, error)
-    return _in_order(audible(_with_causes(_specific(found)), run.settings.get("ignore", ())))
+    found = [_numbered(finding, run.source) for finding in _specific(found)]
+    return _in_order(audible(_with_causes(found), run.settings.get("ignore", ())))
 
 
 def _specific(findings: list[Finding]) -> list[Finding]:
     """Leave out the last resorts where something more specific was found."""
     loud = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
     return [finding for finding in findings if finding.rule not in LAST_RESORTS or loud <= LAST_RESORTS]
+
+
+def _numbered(finding: Finding, source: str) -> Finding:
+    """Drop the number of a line that is not in the cell: it would point to some other line of it."""
+    if not source or not finding.line or not finding.source or line_at(source, finding.line) == finding.source.strip():
+        return finding
+    return replace(finding, line=None)
 
 
 def _with_causes(findings: list[Finding]) -> list[Finding]:

@@ -80,3 +80,35 @@ def test_a_mean_of_truth_values_becomes_one_of_floats():
 def test_two_sides_without_a_module_are_named():
     found = finding("expected m1 and m2 to have the same dtype", tensors=(fact("x", "float32"), fact("W", "float64")))
     assert found.fix == "W = W.float()"
+
+
+def test_a_batch_in_single_precision_is_not_widened_for_it_without_need():
+    for weights, given, cast in (("float16", "float64", ".half()"), ("bfloat16", "int64", ".to(torch.bfloat16)")):
+        found = finding(
+            "mat1 and mat2 must have the same dtype",
+            module="net.0",
+            class_name="Linear",
+            is_torchs=True,
+            weights=(fact("weight", weights),),
+            given=(fact("X", given),),
+            tensors=(fact("X", given),),
+        )
+        assert found.fix == f"X = X{cast}"
+
+
+def test_a_loss_of_one_dtype_is_not_called_mixed():
+    found = finding(
+        "expected scalar type Float but found Half",
+        operation="mse_loss",
+        operands=(fact("p", "float16"), fact("y", "float16")),
+    )
+    assert "prediction and target" not in found.why
+
+
+def test_indices_of_a_function_are_named_without_a_module():
+    found = finding(
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int",
+        operation="embedding",
+        operands=(fact("tokens", "float32"), fact("table", "float32")),
+    )
+    assert found.fix == "tokens = tokens.long()"

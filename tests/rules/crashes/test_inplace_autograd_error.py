@@ -12,9 +12,11 @@ BACKWARD = Place(file="<cell>", line=9, source="loss.backward()")
 NEEDED = "one of the variables needed for gradient computation has been modified by an inplace operation"
 
 
-def finding(change, message=NEEDED, *, others=()):
-    run = Run()
-    run.records.append(CrashSiteRecord(problem=CrashKind.INPLACE, error="RuntimeError", message=message, place=BACKWARD))
+def finding(change, message=NEEDED, *, others=(), source=""):
+    run = Run(source=source)
+    run.records.append(
+        CrashSiteRecord(problem=CrashKind.INPLACE, error="RuntimeError", message=message, place=BACKWARD)
+    )
     run.records += [*([change] if change is not None else []), *others]
     (found,) = inplace_autograd_error(run)
     return found
@@ -74,3 +76,50 @@ def test_a_change_that_was_only_guessed_is_less_sure():
 
 def test_a_change_that_was_not_found_is_told_at_the_backward():
     assert finding(None).line == 9
+
+
+LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+
+
+def test_what_happened_is_told_in_words():
+    assert finding(change()).title.startswith("gate was changed in place")
+    assert finding(None).title.startswith("a tensor was changed in place")
+    assert "is a leaf" in finding(change(), LEAF).title
+    assert (
+        "such a view" in finding(change(), "Output 0 of UnbindBackward0 is a view and is being modified inplace").title
+    )
+    assert finding(change(optimizer="opt_d")).title.startswith("opt_d.step() changed D.0.weight")
+
+
+def test_why_it_is_wrong_depends_on_what_was_changed():
+    assert "MulBackward0 keeps it" in finding(change()).why
+    assert "An operation of the forward keeps it" in finding(None).why
+    assert "gradient of a leaf" in finding(change(), LEAF).why
+    assert "the step has overwritten them" in finding(change(optimizer="opt_d")).why
+    assert finding(change(optimizer="opt_d")).fix.startswith("opt_d.step()  # after all backward passes")
+
+
+def test_only_what_a_step_changed_is_called_a_parameter():
+    assert (finding(change()).parameter, finding(change()).optimizer) == (None, None)
+    assert finding(change()).evidence["shape"] == "(4, 16)"
+
+
+def test_a_step_whose_optimizer_has_no_line_is_looked_up_in_the_source():
+    other = OptimizerRecord(name="opt_g", class_name="SGD", lr=(0.1,), parameters=(), place=BACKWARD)
+    unplaced = OptimizerRecord(name="opt_d", class_name="SGD", lr=(0.1,), parameters=())
+    source = "loss = f(x)\nopt_d.step()\nloss.backward()\n"
+    for others in ((other,), (other, unplaced)):
+        found = finding(change(optimizer="opt_d"), others=others, source=source)
+        assert (found.line, found.source) == (2, "opt_d.step()")
+    assert finding(change(optimizer="opt_d")).line == 9
+
+
+def test_an_element_that_is_given_a_value_is_copied_first():
+    assert finding(change("gate[0] += 1.0")).fix.startswith("gate = gate.clone()")
+
+
+def test_another_exception_is_silent():
+    run = Run()
+    run.records.append(CrashSiteRecord(problem=CrashKind.SHAPE, error="RuntimeError", message=NEEDED, place=BACKWARD))
+    assert list(inplace_autograd_error(run)) == []
+    assert list(inplace_autograd_error(Run())) == []

@@ -132,3 +132,42 @@ def test_a_crash_of_another_kind_is_not_about_shapes():
     run = Run()
     run.records.append(CrashSiteRecord(problem=CrashKind.DTYPE, error="RuntimeError", message="dtype"))
     assert list(shape_mismatch(run)) == []
+
+
+def test_rows_that_do_not_hold_the_features_are_not_flattened():
+    assert linear(5, 4, 3, 3).fix != linear(5, 4, 3, 4).fix
+    assert linear(2, 4, 3, 4).fix == "self.fc = nn.Linear(4, 10)"
+
+
+def test_images_without_channels_are_given_one():
+    found = finding(
+        "Given groups=1, weight of size [16, 1, 3, 3], expected input to have 1 channels, but got 8 channels instead",
+        module="net.conv",
+        class_name="Conv2d",
+        is_torchs=True,
+        settings={"in_channels": "1", "out_channels": "16", "kernel_size": "(3, 3)"},
+        given=(fact("x", 8, 28, 28),),
+        tensors=(fact("x", 8, 28, 28),),
+    )
+    assert found.fix.startswith("x = x.unsqueeze(1)")
+
+
+def test_three_channels_are_not_made_of_none():
+    found = finding(
+        "Given groups=1, weight of size [16, 3, 3, 3], expected input to have 3 channels, but got 8 channels instead",
+        module="net.conv",
+        class_name="Conv2d",
+        is_torchs=True,
+        settings={"in_channels": "3", "out_channels": "16", "kernel_size": "(3, 3)"},
+        given=(fact("x", 8, 28, 28),),
+    )
+    assert "unsqueeze" not in found.fix
+
+
+def test_a_sum_of_two_tables_is_no_product():
+    facts = fact("a", 4, 8), fact("b", 8, 4)
+    found = finding("The size of tensor a (8) must match the size of tensor b (4)", tensors=facts)
+    assert found.title == "a (4, 8) and b (8, 4) do not fit together"
+    assert found.fix == "b.T"
+    three = finding("mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)", tensors=(*facts, fact("c", 2)))
+    assert "cannot be multiplied with" not in three.title

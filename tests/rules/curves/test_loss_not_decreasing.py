@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.notebook import OptimizerStateRecord
+from torchmagic.records.place import Place
 from torchmagic.records.protocol import UnclearedGradientsRecord
 from torchmagic.rules.curves.loss_not_decreasing import MIN_STEPS, loss_not_decreasing
 from torchmagic.rules.judgement import judge
@@ -78,3 +80,33 @@ def test_it_is_dropped_where_anything_more_specific_is_true(history):
         for step in range(1, 5)
     ]
     assert "loss-not-decreasing" not in [finding.rule for finding in judge(history.run, fail)]
+
+
+def test_a_loss_that_breaks_is_another_rules_matter(history):
+    assert found(history, [*FLAT, math.nan]) == []
+
+
+def test_thirty_steps_are_enough_and_backward_passes_are_no_steps(history):
+    assert len(found(history, [1.1] * 30)) == 1
+    few = type(history)()
+    few.losses(FLAT).series("chance_loss", [1.0986], ("loss",))
+    few.run.steps = 29
+    assert list(loss_not_decreasing(few.run)) == []
+
+
+def test_two_losses_are_silent(history):
+    place = Place(file="<cell>", line=20, source="other.backward()")
+    history.run.records.append(BackwardRecord(name="other", place=place))
+    history.objective(loss="other", place=place)
+    assert found(history) == []
+
+
+def test_two_optimizers_with_losses_of_their_own_are_silent(history):
+    history.group().group(optimizer="other", subject="other", step=1)
+    history.rates([0.1] * 40).rates([0.1] * 40, "other")
+    assert found(history) == []
+
+
+def test_a_search_for_a_rate_is_silent(history):
+    history.group().rates([1e-7 * 1.4**step for step in range(40)])
+    assert found(history) == []

@@ -1,5 +1,9 @@
 """This file tests the rule on flat losses, on curves written by hand."""
 
+import math
+
+import pytest
+
 from torchmagic.rules.curves.plateau import plateau
 
 FALLS_AND_STAYS = [2.0 - 0.05 * step for step in range(20)] + [1.0] * 40
@@ -39,3 +43,27 @@ def test_a_loss_that_still_falls_is_silent(history):
 
 def test_a_short_run_is_silent(history):
     assert found(history, [1.0] * 29, chance=1.0) == []
+
+
+def test_a_loss_that_breaks_is_silent(history):
+    assert found(history, [*FALLS_AND_STAYS, math.nan], chance=1.0) == []
+
+
+@pytest.mark.parametrize("objective", [{"criteria": ()}, {"altered": True}, {"mixed": True}])
+def test_where_the_loss_is_no_plain_criterion_chance_says_nothing(history, objective):
+    history.losses(FALLS_AND_STAYS, **objective).series("chance_loss", [1.0], ("loss",))
+    assert list(plateau(history.run)) == []
+
+
+def test_without_a_level_of_chance_it_is_silent(history):
+    assert found(history, FALLS_AND_STAYS) == []
+    assert found(history, FALLS_AND_STAYS, chance=0.0) == []
+
+
+def test_thirty_steps_are_enough(history):
+    assert len(found(history, [1.0] * 30, chance=1.0)) == 1
+
+
+def test_two_losses_are_silent(history):
+    history.series("loss", [1.0] * 40, ("other",))
+    assert found(history, FALLS_AND_STAYS, chance=1.0) == []

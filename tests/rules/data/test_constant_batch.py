@@ -1,5 +1,7 @@
 """This file tests the rule on batches that stay the same, on records written by hand."""
 
+import math
+
 import pytest
 
 from torchmagic.records.data import BatchRecord, Source
@@ -102,28 +104,16 @@ def test_a_place_in_another_file_is_kept():
     assert (finding.line, finding.source) == (3, "out = net(batch)")
 
 
-def of_one_value(*values, same_object=False, shape=(32, 4)):
+def of_one_value(*values, same_object=False, low=0.0, **changes):
     run = Run()
-    run.records.append(
-        BatchRecord(
-            source=Source.MODEL,
-            name="net",
-            field="0",
-            step=0,
-            shape=shape,
-            dtype="float32",
-            layout="contiguous",
-            device="cpu",
-            low=0.0,
-            high=0.0,
-            mean=0.0,
-            std=0.0,
-            scale=0.0,
-            spread=1.0,
-        )
-    )
+    facts = {
+        "source": Source.MODEL, "name": "net", "field": "0", "step": 0, "shape": (32, 4), "dtype": "float32",
+        "layout": "contiguous", "device": "cpu", "low": 0.0, "high": 0.0, "mean": 0.0, "std": 0.0, "scale": 0.0,
+        "spread": 1.0,
+    }  # fmt: skip
+    run.records.append(BatchRecord(**facts | changes))
     for step, value in enumerate(values):
-        run.frame("batch_low", ("net[0]",)).append(step, (0.0,))
+        run.frame("batch_low", ("net[0]",)).append(step, (low,))
         run.frame("batch_high", ("net[0]",)).append(step, (value,))
         run.frame("input_repeated", ("net",)).append(step, (0.5 if same_object else 1.0,))
     return list(constant_batch(run))
@@ -139,3 +129,23 @@ def test_an_input_of_one_value_is_silent_with_few_looks_another_value_one_tensor
     assert of_one_value(*[0.0] * 9, 1.0) == []
     assert of_one_value(*[0.0] * 10, same_object=True) == []
     assert of_one_value(*[0.0] * 10, shape=(1, 4)) == []
+
+
+@pytest.mark.parametrize("changes", [{"source": Source.LOADER}, {"training": False}])
+def test_what_a_loader_gives_and_what_is_only_evaluated_is_not_judged_by_its_values(changes):
+    assert of_one_value(*[0.0] * 10, **changes) == []
+
+
+def test_a_model_of_single_numbers_and_numbers_that_are_none_are_silent():
+    assert of_one_value(*[0.0] * 10, shape=(32,)) == []
+    assert of_one_value(*[math.nan] * 10) == []
+    assert of_one_value(*[math.inf] * 10, low=math.inf) == []
+
+
+def test_a_loader_without_a_pass_is_silent():
+    assert found(loader()) == []
+
+
+def test_a_loader_that_is_not_known_is_silent():
+    assert found(repeated(source="other", known=10**6)) == []
+    assert found(loader(num_batches=1), repeated(source="other", known=10**6)) == []

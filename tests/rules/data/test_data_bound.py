@@ -36,3 +36,20 @@ def test_what_comes_before_and_after_the_loop_does_not_count():
 
 def test_two_steps_are_no_loop():
     assert found(1.0, 0.1, steps=2) == []
+
+
+def test_the_slowest_loader_is_named_among_several():
+    run = Run()
+    run.steps = 4
+    for name, wait in (("quick", 0.01), ("train", 0.5)):
+        run.records.append(
+            LoaderRecord(
+                name=name, batch_size=8, num_workers=0, sampler="S", num_batches=4, made=MADE if wait > 0.1 else None
+            )
+        )
+        for step in range(4):
+            run.frame("batch_wait", (name,)).append(step, (wait,))
+    for step in range(4):
+        run.frame("seconds", PHASES).append(step, [0.51 if phase == "data" else 0.0 for phase in PHASES])
+    (finding,) = data_bound(run)
+    assert (finding.line, "train" in finding.title) == (2, True)

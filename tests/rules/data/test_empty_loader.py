@@ -62,3 +62,21 @@ def test_what_torch_refuses_to_shuffle_is_told_at_the_line_that_raised():
     run.records.append(CrashRecord(error="ValueError", message=REFUSED, file="<cell>", line=7, source="DataLoader(d)"))
     (finding,) = empty_loader(run)
     assert (finding.line, finding.source) == (7, "DataLoader(d)")
+
+
+def test_another_error_is_silent():
+    run = Run()
+    run.records.append(CrashRecord(error="ValueError", message="no", file="<cell>", line=7, source="f(d)"))
+    assert list(empty_loader(run)) == []
+
+
+def test_a_loader_that_nobody_went_through_is_silent():
+    run = Run()
+    run.records.append(LoaderRecord(name="train", batch_size=8, num_workers=0, sampler="S", num_batches=0))
+    assert list(empty_loader(run)) == []
+
+
+def test_what_drop_last_leaves_out_is_not_blamed_for_what_is_not_there():
+    assert "no samples" in found(samples=0, drop_last=True)[0].why
+    assert "Neither" in found(samples=5, drop_last=False)[0].why
+    assert "Neither" in found(samples=None, drop_last=True)[0].why

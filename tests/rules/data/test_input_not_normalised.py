@@ -1,5 +1,7 @@
 """This file tests the rule on raw inputs, on records written by hand."""
 
+import math
+
 import pytest
 
 from torchmagic.records.feeding import FirstLayerRecord
@@ -62,3 +64,35 @@ def test_a_normalisation_first_is_silent(class_name):
 
 def test_a_frozen_first_layer_is_silent():
     assert found((700.0, 1e6), frozen=True) == []
+
+
+def test_numbers_that_are_none_are_another_rules_matter():
+    assert found((math.inf, 1.0)) == []
+    assert found((math.nan, 1e6)) == []
+
+
+def test_each_module_is_judged_by_its_own_inputs():
+    run = Run(source=SOURCE)
+    for module, scale in (("net.0", 700.0), ("net.4", 1.0), ("net.4", 1.0)):
+        place = Place(file="<cell>", line=3, source="net(xb)")
+        run.records.append(
+            FirstLayerRecord(
+                model="net",
+                module=module,
+                class_name="Linear",
+                step=0,
+                shape=(8, 3),
+                scale=scale,
+                spread=1.0,
+                low=0.0,
+                high=scale,
+                frozen=False,
+                place=place,
+            )
+        )
+    assert [finding.module for finding in input_not_normalised(run)] == ["net.0"]
+
+
+def test_a_line_of_another_file_is_kept():
+    (finding,) = found((700.0, 10.0), text="net(batch)")
+    assert (finding.line, finding.source) == (3, "net(batch)")

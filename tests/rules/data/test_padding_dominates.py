@@ -25,3 +25,13 @@ def test_more_than_half_is_told(share, told):
 def test_one_short_batch_of_several_and_one_look_are_silent():
     assert found(0.9, 0.2, 0.2) == []
     assert found(0.9) == []
+
+
+def test_each_table_is_judged_by_its_own_indices():
+    run = Run()
+    run.records += [
+        PaddingRecord(model="net", module=module, step=step, share=share, num_indices=100, place=None)
+        for module, share in (("net.0", 0.9), ("net.4", 0.1))
+        for step in range(3)
+    ]
+    assert [finding.module for finding in padding_dominates(run)] == ["net.0"]

@@ -14,12 +14,13 @@ from torchmagic.session.run import Run
 PLACE = Place(file="<cell>", line=4, source="loss = F.mse_loss(net(x), y)")
 
 
-def found(outputs, target, *, loss="mse_loss", steps=20, optimizers=1, losses=()):
+def found(outputs, target, *, loss="mse_loss", steps=20, optimizers=1, losses=(), reduction="mean", others=()):
     run = Run()
     run.steps = steps
+    run.records += others
     for number in range(optimizers):
         run.records.append(OptimizerRecord(name=f"opt{number}", class_name="SGD", lr=(0.1,), parameters=()))
-    run.records.append(LossRecord(name=loss, input_shape=(8, 1), target_shape=(8, 1), reduction="mean", place=PLACE))
+    run.records.append(LossRecord(name=loss, input_shape=(8, 1), target_shape=(8, 1), reduction=reduction, place=PLACE))
     for step, output in enumerate(outputs):
         subjects = f"{loss}[input]", f"{loss}[target]"
         run.frame("batch_mean", subjects).append(step, (0.0, target))
@@ -63,3 +64,28 @@ def test_short_runs_several_optimizers_and_other_losses_are_silent(settings):
 def test_numbers_that_are_none_are_silent():
     assert found([math.nan, math.nan], 300.0) == []
     assert found([0.5], 300.0) == []
+
+
+def test_a_sum_of_squares_is_no_error_of_one_number():
+    assert found([0.5, 300.0], 300.0, losses=[300.0**2] * 20, reduction="sum") == []
+
+
+def test_an_absolute_error_is_no_mean_of_squares():
+    assert found([0.5, 300.0], 300.0, loss="l1_loss", losses=[300.0**2] * 20) == []
+
+
+def test_a_loss_that_ends_in_numbers_that_are_none_says_nothing():
+    assert found([0.5, 300.0], 300.0, losses=[math.inf] * 20) == []
+
+
+def test_a_last_look_that_is_none_is_left_out():
+    assert len(found([0.5, 1.0, math.inf], 300.0)) == 1
+
+
+def test_another_loss_does_not_give_its_place_or_its_way_of_adding_up():
+    other = LossRecord(
+        name="l1_loss", input_shape=(8, 1), target_shape=(8, 1), reduction="sum",
+        place=Place(file="<cell>", line=2, source="extra = F.l1_loss(a, b, reduction='sum')"),
+    )  # fmt: skip
+    (finding,) = found([0.5, 300.0], 300.0, losses=[300.0**2] * 20, others=(other,))
+    assert finding.line == 4

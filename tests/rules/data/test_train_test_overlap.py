@@ -57,3 +57,8 @@ def test_where_a_quarter_of_the_training_rows_is_known_a_quarter_of_the_equal_on
 def test_rows_of_few_values_and_few_rows_are_silent():
     assert found(100, coarse=True) == []
     assert found(15, rows=15) == []
+
+
+def test_where_more_rows_are_known_than_were_trained_on_no_share_is_guessed():
+    assert found(40, known=400, training=200) == []
+    assert len(found(60, known=400, training=200)) == 1

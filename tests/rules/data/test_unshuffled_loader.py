@@ -110,3 +110,32 @@ def test_a_field_of_other_classes_than_the_losss_is_not_the_target():
 def test_a_loader_of_an_earlier_cell_is_told_by_the_text_of_its_line():
     (finding,) = found(counts(20), before=True)
     assert (finding.line, finding.source) == (None, MADE.source)
+
+
+def test_two_fields_of_a_loader_are_told_once():
+    assert len(found(counts(20), counts(20, field="2"))) == 1
+
+
+def test_a_single_class_is_in_every_batch_anyway():
+    assert found(counts(20, classes={"0": 640}), loss_name=None) == []
+
+
+def test_of_two_classes_a_single_one_is_told_and_of_more_one_or_two():
+    assert "hold a single class" in found(counts(20, classes={"0": 320, "1": 320}))[0].title
+    assert "hold one or two classes" in found(counts(20))[0].title
+
+
+def test_only_the_classes_of_a_loss_for_classes_tell_which_field_is_the_target():
+    other = counts(0, classes={"5": 300, "6": 340}, source=Source.LOSS, name="mse_loss")
+    given = counts(0, classes={"5": 300, "6": 340}, source=Source.LOADER, name="cross_entropy")
+    assert len(found(other, given, counts(20))) == 1
+
+
+def test_a_field_of_another_loader_and_what_a_model_was_given_are_not_the_target():
+    assert found(counts(20, name="valid")) == []
+    assert found(counts(20, source=Source.MODEL)) == []
+
+
+def test_classes_of_which_not_all_were_looked_at_are_the_least():
+    assert found(counts(20))[0].title.endswith("one or two classes of 10")
+    assert found(counts(8, batches=8))[0].title.endswith("one or two classes of at least 10")

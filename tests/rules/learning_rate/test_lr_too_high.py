@@ -5,7 +5,7 @@ import math
 import pytest
 
 from torchmagic.records.loss import BackwardRecord
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
 from torchmagic.records.reach import ReachRecord
 from torchmagic.rules.learning_rate.lr_too_high import lr_too_high
@@ -125,3 +125,19 @@ def test_a_sweep_over_rates_is_silent(history):
 def test_weights_that_began_at_zero_are_silent(history):
     history.losses(RISES).group(class_name="Adam").rates([0.1] * 40).updates([0.2] * 40, lengths=[1e-4] * 40)
     assert list(lr_too_high(history.run)) == []
+
+
+@pytest.mark.parametrize(
+    ("losses", "number"), [([3.0, 2.9, math.nan, math.nan], 0), ([3.0, 90.0, math.nan, math.nan], 1)]
+)
+def test_an_operator_out_of_its_domain_is_no_rates_doing_unless_the_loss_had_risen(history, losses, number):
+    history.run.records.append(NonfiniteRecord(birth=Birth.FORWARD, step=2, cause=Cause.EXP_OVERFLOW))
+    assert len(found(history, losses, [2.0] * 4)) == number
+
+
+def test_the_title_is_short(history):
+    (finding,) = found(history, RISES, [12.0] * 40)
+    assert (
+        finding.title
+        == "the loss ends at 4.8, above its start at 1; a step at rate 0.1 moves weights by 12 times their size"
+    )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from torchmagic.records.model import ParameterRecord
 from torchmagic.rules.learning_rate.lr_zero import MIN_SHARE, MIN_STEPS, lr_zero
 
 
@@ -51,3 +52,38 @@ def test_an_optimizer_without_a_rate_is_silent(history):
 
 def test_a_rate_that_is_only_very_small_is_silent(history):
     assert found(history, [1e-11] * 20) == []
+
+
+def test_the_end_of_a_decay_is_not_added_to_zeros_before_it(history):
+    assert found(history, [0.1] * 30 + [0.0] * 25 + [0.1] * 35 + [0.0] * 10) == []
+
+
+def test_a_group_whose_parameters_are_all_frozen_is_silent(history):
+    frozen = {"model": "net", "module": "net", "shape": (50,), "dtype": "float32", "device": "cpu"}
+    history.run.records += [ParameterRecord(name=name, trainable=False, **frozen) for name in ("a", "b")]
+    assert found(history, [0.0] * 20, parameters=("a", "b")) == []
+    mixed = type(history)()
+    mixed.run.records += history.run.of(ParameterRecord)
+    assert len(found(mixed, [0.0] * 20, parameters=("a", "net.weight"))) == 1
+
+
+def test_a_group_without_known_parameters_is_told(history):
+    assert len(found(history, [0.0] * 20, parameters=())) == 1
+
+
+def test_a_group_whose_facts_came_twice_is_told_once(history):
+    history.group(step=0)
+    assert len(found(history, [0.0] * 40, step=20)) == 1
+
+
+def test_a_schedule_that_was_given_a_rate_of_zero_is_not_to_blame(history):
+    history.schedule(base_lr=(0.0,))
+    (finding,) = found(history, [0.0] * 20)
+    assert finding.line == 2
+    assert "get_last_lr" not in finding.fix
+
+
+def test_an_option_of_zero_is_not_told_at_a_line_that_sets_the_rate(history):
+    history.run.source = "group['lr'] = 0.0\n"
+    (finding,) = found(history, [0.0] * 20)
+    assert finding.line == 2

@@ -41,3 +41,8 @@ def test_twenty_steps_and_two_passes_are_needed(history, steps, epochs, count):
 def test_one_whose_turn_has_not_come_beside_another_is_silent(history):
     history.schedule(name="warm")
     assert found(history) == []
+
+
+def test_an_optimizer_of_two_groups_is_told_once(history):
+    history.group(subject="opt[1]").rates([0.1] * 40, "opt[1]")
+    assert len(found(history)) == 1

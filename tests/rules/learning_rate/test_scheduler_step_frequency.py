@@ -86,3 +86,40 @@ def test_a_cosine_over_all_batches_that_is_stepped_once_an_epoch_is_told(history
 def test_a_cosine_of_another_length_is_silent(history):
     cosine = {"class_name": "CosineAnnealingLR", "settings": {"T_max": 50.0}}
     assert found(history, [0.1] * 100, counts=range(0, 100, 10), **cosine) == []
+
+
+def test_one_that_is_never_stepped_is_another_rules_matter(history):
+    assert found(history, VANISHES, counts=range(100), stepped=False) == []
+
+
+@pytest.mark.parametrize(("spent", "steps", "count"), [(3, 19, 0), (3, 20, 1)])
+def test_twenty_steps_are_needed_for_a_rate_that_is_spent(history, spent, steps, count):
+    assert len(found(history, [0.1] * spent + [1e-5] * (steps - spent), counts=range(steps))) == count
+
+
+def test_twenty_steps_are_needed_for_a_schedule_that_hardly_begins(history):
+    assert found(history, RISES[:19], counts=range(0, 19, 5), **ONE_CYCLE) == []
+    assert len(found(history, RISES[:20], counts=range(0, 20, 5), **ONE_CYCLE)) == 1
+
+
+def test_an_error_of_another_schedule_is_not_this_ones(history):
+    message = "Tried to step 102 times. The specified number of total steps is 100"
+    history.run.records.append(CrashRecord(error="ValueError", message=message, file="", line=1, source=""))
+    settings = {"class_name": "OneCycleLR", "settings": {"total_steps": 400.0}}
+    assert found(history, RISES, counts=range(100), **settings) == []
+
+
+def test_another_error_at_the_end_of_a_schedule_is_not_its_own(history):
+    history.run.records.append(CrashRecord(error="ValueError", message="no", file="", line=1, source=""))
+    settings = {"class_name": "OneCycleLR", "settings": {"total_steps": 100.0}}
+    assert found(history, RISES, counts=range(100), **settings) == []
+
+
+def test_a_line_that_steps_two_groups_is_told_once(history):
+    history.group(subject="opt[1]").rates(VANISHES, "opt[1]")
+    assert len(found(history, VANISHES, counts=range(100))) == 1
+
+
+def test_a_cosine_over_all_batches_that_is_stepped_with_each_of_them_is_silent(history):
+    cosine = {"class_name": "CosineAnnealingLR", "settings": {"T_max": 130.0}}
+    assert found(history, [0.1] * 60, counts=range(60), **cosine) == []

@@ -2,6 +2,8 @@
 
 from torchmagic.rules.learning_rate.update_too_large import FROM_STEP, MAX_RATIO, update_too_large
 
+NAMES = ("net.weight", "net.bias")
+
 
 def found(history, ratios, *, lengths=None, **changes):
     return list(update_too_large(history.group(**changes).updates(ratios, lengths=lengths).run))
@@ -32,3 +34,15 @@ def test_what_belongs_to_no_model_is_silent(history):
 
 def test_a_few_numbers_are_no_layer(history):
     assert found(history, [0.5] * 30, num_elements=1) == []
+
+
+def test_one_look_after_the_tenth_step_is_enough_and_the_tenth_counts(history):
+    history.group().series("weight_norm", [(1.0, 1.0)] * 2, NAMES, steps=(0, 10))
+    history.series("update_ratio", [(0.5, 0.5)] * 2, NAMES, steps=(0, 10)).run.steps = 20
+    assert len(list(update_too_large(history.run))) == 1
+
+
+def test_a_parameter_of_another_name_than_the_models_is_no_layer(history):
+    history.group(parameters=("opt[0]",)).series("weight_norm", [1.0] * 30, ("opt[0]",))
+    history.series("update_ratio", [0.5] * 30, ("opt[0]",)).run.steps = 30
+    assert list(update_too_large(history.run)) == []

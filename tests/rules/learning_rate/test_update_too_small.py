@@ -48,3 +48,14 @@ def test_a_loss_that_breaks_is_silent(history):
 def test_every_group_must_stand_still(history):
     history.group(subject="opt[1]", parameters=("net.weight",))
     assert len(found(history)) == 1
+
+
+def test_without_looks_at_updates_or_with_two_losses_it_is_silent(history):
+    history.losses(FLAT).group()
+    assert list(update_too_small(history.run)) == []
+    history.updates([5e-7] * 30).series("loss", FLAT, ("other",))
+    assert list(update_too_small(history.run)) == []
+
+
+def test_a_norm_that_is_none_is_left_out(history):
+    assert len(found(history, norms=[math.nan] * 14 + [1.0] * 16)) == 1

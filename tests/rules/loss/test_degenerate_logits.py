@@ -29,3 +29,8 @@ def test_the_softmax_of_one_value_is_told_for_any_loss():
     (finding,) = found(given("binary_cross_entropy", source="softmax", single=True, producer="net.3"))
     assert finding.module == "net.3"
     assert found(given("binary_cross_entropy", num_classes=0)) == []
+
+
+def test_losses_without_classes_and_weighted_logarithms_are_silent():
+    assert found(given("mse_loss", num_classes=1)) == []
+    assert found(given("nll_loss", num_classes=1, log_above=True)) == []

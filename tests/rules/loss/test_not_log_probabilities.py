@@ -63,3 +63,38 @@ def test_a_loss_called_at_two_lines_stays_at_its_backward():
     source = "loss = nll_loss(a, y)\nloss = nll_loss(b, y)\nloss.backward()"
     (finding,) = found(given("nll_loss", place=backward), source=source)
     assert finding.line == 3
+
+
+def test_a_single_class_is_another_rules_matter():
+    assert found(given("nll_loss", num_classes=1)) == []
+    assert len(found(given("nll_loss", num_classes=2))) == 1
+
+
+def test_probabilities_made_by_hand_are_called_so():
+    (finding,) = found(given("nll_loss", low=0.0, high=0.9, sum_error=1e-7, log_error=1.8))
+    assert "probabilities from" in finding.title
+    assert "raw scores" in found(given("nll_loss", low=0.0, sum_error=2.0))[0].title
+    assert "raw scores" in found(given("nll_loss", low=-0.1, sum_error=1e-7))[0].title
+
+
+def test_the_remedy_for_class_labels_leaves_out_the_logarithm():
+    assert "cross_entropy" in found(given("nll_loss"))[0].fix
+    assert "cross_entropy" not in found(given("kl_div"))[0].fix
+
+
+def test_a_loss_that_stands_in_the_line_of_its_backward_stays_there():
+    line = "nll_loss(a, y).backward()"
+    (finding,) = found(given("nll_loss", place=Place(file="<cell>", line=2, source=line)), source=f"x = 1\n{line}")
+    assert finding.line == 2
+
+
+def test_a_line_of_another_cell_or_another_kind_stays_where_it_is():
+    source = "loss = cross_entropy(a, y)\nloss.backward()"
+    for place in (Place(file="<cell>", line=5, source="loss.backward()"), Place(file="<cell>", line=2, source="f(a)")):
+        (finding,) = found(given("nll_loss", place=place), source=source)
+        assert finding.line == place.line
+
+
+def test_each_line_is_judged_by_its_own_batches():
+    other = Place(file="<cell>", line=20, source="extra = nll_loss(b, y)")
+    assert found(given("nll_loss", 2), given("nll_loss", 2, place=other)) == []

@@ -1,5 +1,7 @@
 """This file tests the rule on targets that an activation cannot reach, on records written by hand."""
 
+import math
+
 from tests.rules.loss.loss_input_records import given, run_with
 from torchmagic.records.feeding import DifferenceRecord
 from torchmagic.records.finding import Severity
@@ -40,3 +42,18 @@ def test_a_loss_by_hand_is_told_at_its_subtraction():
     records = given("difference", place=None, outside=0.9, **SIGMOID)
     (finding,) = found(records, DifferenceRecord(step=0, place=line))
     assert finding.line == 12
+
+
+def test_looks_without_a_count_and_with_another_source_do_not_dilute_or_add_up():
+    unknown = given("mse_loss", 3, outside=math.nan, **SIGMOID)
+    assert len(found(unknown + given("mse_loss", 2, outside=0.3, **SIGMOID))) == 1
+    assert found(unknown) == []
+    other = SIGMOID | {"source": "tanh"}
+    assert found(given("mse_loss", 1, outside=0.9, **SIGMOID) + given("mse_loss", 1, outside=0.9, **other)) == []
+
+
+def test_a_layer_that_was_seen_at_a_later_look_is_named():
+    (finding,) = found(
+        given("mse_loss", 1, outside=0.9, **SIGMOID | {"producer": None}) + given("mse_loss", 2, outside=0.9, **SIGMOID)
+    )
+    assert finding.module == "net.3"

@@ -66,3 +66,23 @@ def test_the_same_softmax_is_told_once():
 )
 def test_normalised_classes_a_part_of_them_and_raw_scores_are_silent(facts):
     assert found(given("cross_entropy", **facts)) == []
+
+
+def test_softmaxes_at_different_lines_do_not_add_up():
+    other = Place(file="<cell>", line=4, source="return F.log_softmax(g, dim=0)", function="forward")
+    assert found(over(forwards=1), over(forwards=1, place=other)) == []
+
+
+def test_another_softmax_than_the_one_that_was_told_is_told_too():
+    other = Place(file="<cell>", line=4, source="return F.log_softmax(g, dim=0)", function="forward")
+    assert len(found(over(), given("nll_loss", **WRONG, producer="net", producer_place=other))) == 2
+    assert len(found(over(), given("nll_loss", **WRONG))) == 1
+
+
+def test_one_sound_batch_of_the_line_is_enough_to_be_silent():
+    assert found(given("nll_loss", **WRONG) + given("nll_loss", 1, **WRONG | {"log_error": 0.0})) == []
+
+
+@pytest.mark.parametrize("facts", [{"single": True}, {"num_classes": 1}])
+def test_a_single_class_is_another_rules_matter(facts):
+    assert found(given("nll_loss", **WRONG | facts)) == []

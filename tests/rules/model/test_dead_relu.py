@@ -73,3 +73,34 @@ def test_each_module_is_judged_by_itself():
 @pytest.mark.parametrize("share", [math.nan, 0.0])
 def test_odd_shares_do_not_disturb(share):
     assert found(*[share] * 6) == []
+
+
+def with_losses(shares, losses, *, chance=None):
+    run = Run()
+    run.steps = len(losses)
+    run.frame("dead_share", ("net.1",))
+    for step, share in enumerate(shares):
+        run.frame("dead_share", ("net.1",)).append(len(losses) - len(shares) + step, (share,))
+    for step, loss in enumerate(losses):
+        run.frame("loss", ("loss",)).append(step, (loss,))
+        if chance is not None:
+            run.frame("chance_loss", ("loss",)).append(step, (chance,))
+    return [finding.severity for finding in dead_relu(run)]
+
+
+FALLING = [2.3 * 0.97**step for step in range(40)]
+
+
+def test_where_the_loss_falls_well_all_the_same_half_the_units_are_information():
+    assert with_losses([0.6] * 5, FALLING) == [Severity.INFO]
+    assert with_losses([0.6] * 5, FALLING, chance=2.3) == [Severity.INFO]
+    assert with_losses([0.6] * 5, [2.3] * 40) == [Severity.WARNING]
+
+
+def test_nine_units_in_ten_are_a_warning_whatever_the_loss_does():
+    assert with_losses([0.9] * 5, FALLING) == [Severity.WARNING]
+    assert with_losses([1.0] * 5, FALLING) == [Severity.ERROR]
+
+
+def test_a_loss_that_falls_to_the_level_of_chance_only_learns_nothing():
+    assert with_losses([0.6] * 5, [20.0] * 10 + [2.3] * 30, chance=2.3) == [Severity.WARNING]

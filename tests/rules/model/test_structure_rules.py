@@ -3,8 +3,9 @@
 import pytest
 
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
+from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Severity
-from torchmagic.records.model import LoaderRecord
+from torchmagic.records.model import LoaderRecord, ParameterRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
 from torchmagic.records.structure import DirectFollowRecord, MixedRowsRecord, SingleSampleRecord
@@ -101,3 +102,84 @@ def mixed(change):
 def test_rows_that_change_with_another_are_mixed(change, found):
     findings = list(batch_mixing(run_of(mixed(change))))
     assert [(finding.severity, finding.line) for finding in findings] == [(Severity.WARNING, 3)] * found
+
+
+def weight(name, model, *, shape=(4, 4)):
+    return ParameterRecord(
+        name=f"{name}.weight", model=model, module=name, shape=shape, dtype="float32", device="cpu", trainable=True
+    )
+
+
+def test_the_end_of_a_network_of_its_own_gives_features():
+    own = weight("encoder.0", "encoder"), weight("encoder.2", "encoder"), weight("head", "head")
+    across = pair(first="encoder.2", second="head")
+    assert not list(missing_activation(run_of(across, *own)))
+    assert len(list(missing_activation(run_of(pair(first="encoder.0", second="encoder.2"), *own)))) == 1
+
+
+def test_a_network_of_one_matrix_is_a_layer():
+    across = pair(first="first", second="second")
+    layers = weight("first", "first"), weight("second", "second"), weight("other", "other")
+    assert len(list(missing_activation(run_of(across, *layers)))) == 1
+    vector = weight("first.norm", "first", shape=(4,))
+    assert len(list(missing_activation(run_of(across, *layers, vector)))) == 1
+
+
+def test_two_networks_whose_layers_are_no_records_are_told():
+    assert len(list(missing_activation(run_of(pair(first="a", second="b"), weight("b", "b"))))) == 1
+
+
+def test_each_model_has_a_finding_of_its_own():
+    findings = missing_activation(run_of(pair(), pair(first="other.0", second="other.1")))
+    assert [(each.module, each.evidence["other such pairs"]) for each in findings] == [
+        ("net.1", "none"),
+        ("other.1", "none"),
+    ]
+
+
+CRASH = CrashRecord(error="ValueError", message=MESSAGE, file="<cell>", line=4, source="net(x)")
+LOADERS = "valid = DataLoader(b)\ntrain = DataLoader(a, batch_size=8)\n"
+
+
+def loader(name, size=8, samples=16, *, drop_last=False, place=None):
+    return LoaderRecord(
+        name=name, batch_size=size, num_workers=0, sampler="S", num_batches=2, num_samples=samples,
+        drop_last=drop_last, place=place,
+    )  # fmt: skip
+
+
+def single(name):
+    return BatchRecord(
+        source=Source.LOADER, name=name, field="0", step=0, shape=(1, 4), dtype="float32", layout="contiguous",
+        device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1, scale=1.0, spread=1.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        (loader("valid"), loader("train", samples=17)),
+        (loader("valid"), loader("train", size=1)),
+        (loader("valid"), loader("train"), single("train")),
+        (loader("valid", samples=17, drop_last=True), loader("train", samples=17)),
+        (loader("valid", samples=None), loader("train", samples=17)),
+        (loader("valid", size=None), loader("train", samples=17)),
+    ],
+    ids=["one is left", "batches of one", "one was seen", "the rest is dropped", "no length", "no size"],
+)
+def test_the_exception_is_placed_at_the_loader_whose_batches_are_too_small(records):
+    (finding,) = batchnorm_batch_one(run_of(CRASH, *records, source=LOADERS))
+    assert finding.line == 2
+
+
+def test_a_loader_that_no_line_of_the_cell_builds_is_told_where_it_is_walked():
+    walked = Place(file="<cell>", line=9, source="for x, y in train:")
+    assert next(batchnorm_batch_one(run_of(CRASH, loader("train", place=walked)))).line == 9
+    (finding,) = batchnorm_batch_one(run_of(CRASH, loader("train")))
+    assert (finding.line, finding.evidence["loader"]) == (4, "16 samples in batches of 8")
+    assert next(batchnorm_batch_one(run_of(CRASH, source=LOADERS))).line == 4
+
+
+def test_a_crash_of_another_kind_does_not_name_the_module():
+    site = CrashSiteRecord(problem=CrashKind.SHAPE, error="ValueError", message=MESSAGE, module="net.7")
+    assert next(batchnorm_batch_one(run_of(CRASH, site))).module is None

@@ -139,3 +139,21 @@ def test_two_filled_layers_whose_units_hardly_part_count_with_less_confidence():
 )
 def test_other_constants_may_be_meant(run):
     assert not list(symmetric_init(run))
+
+
+def test_zeros_are_told_where_no_gradient_was_measured_at_all_only_if_others_have_one():
+    run = looked_at(*[{"is_zero": True, "gradient_is_zero": True}] * 4)
+    run.records.append(look("other.0.weight", 0))
+    (finding,) = zero_init(run)
+    assert finding.module == "net.0"
+
+
+def test_weights_that_leave_zero_at_a_later_look_are_no_longer_zero():
+    looks = [{"is_zero": True, "gradient_is_zero": True}] * 3
+    assert not list(zero_init(looked_at(*looks, {"is_zero": False})))
+
+
+def test_two_models_that_begin_alike_are_two_findings():
+    run = looked_at({}, {}, {}, {})
+    run.records += looked_at({}, {}, {}, {}, parameter="other.0.weight").records
+    assert len({finding.module for finding in symmetric_init(run)}) == 2

@@ -92,3 +92,35 @@ def test_each_line_with_active_dropout_is_told():
     (finding,) = found(functional_dropout_in_eval, record)
     assert (finding.severity, finding.line, finding.module) == (Severity.WARNING, 9, "net")
     assert "50%" in finding.title
+
+
+OTHER = Place(file="<cell>", line=30, source="again = net(test)")
+
+
+@pytest.mark.parametrize("rule", [train_mode_evaluation, no_grad_evaluation_missing])
+def test_single_batches_of_two_lines_do_not_add_up(rule):
+    one = replace(PASS, num_batches=1, recorded_graph=True)
+    assert found(rule, one, replace(one, place=OTHER)) == []
+    assert len(found(rule, replace(one, num_batches=2))) == 1
+
+
+def test_forwards_of_two_lines_are_not_those_of_each_step():
+    some, rest = each_step(2), [replace(each, place=OTHER, step=each.step + 2) for each in each_step(1)]
+    assert found(batchnorm_extra_forward, *some, *rest) == []
+    assert len(found(batchnorm_extra_forward, *each_step(3))) == 1
+
+
+def test_statistics_are_left_alone_in_evaluation_mode_and_where_nothing_is_trained():
+    assert found(batchnorm_extra_forward, *each_step(8, training=False)) == []
+    assert found(batchnorm_extra_forward, *each_step(8, also_trained=False)) == []
+
+
+def test_a_model_that_is_evaluated_at_two_lines_on_the_same_loader_is_told_once():
+    assert len(found(train_mode_evaluation, PASS, replace(PASS, place=OTHER))) == 1
+    assert len(found(train_mode_evaluation, PASS, replace(PASS, place=OTHER, loader="test"))) == 2
+
+
+def test_an_evaluation_with_a_loss_beside_an_adversary_is_told():
+    two = optimizer("opt_g", "net.0.weight"), optimizer("opt_d", "D.0.weight")
+    measured = [replace(PASS, loader="", num_losses=1, step=step) for step in (0, 50)]
+    assert len(found(train_mode_evaluation, *measured, *two)) == 1

@@ -22,3 +22,16 @@ def test_clipping_now_and_then_is_silent(history):
 
 def test_a_few_steps_are_too_few(history):
     assert found(history, [8.0] * 19, [1.0] * 19) == []
+
+
+def test_nine_steps_of_ten_are_needed_however_much_each_is_clipped(history):
+    assert len(found(history, [8.0] * 27 + [0.5] * 3, [1.0] * 27 + [0.5] * 3)) == 1
+
+
+def test_most_steps_are_not_nearly_every_step(history):
+    assert found(history, [8.0] * 26 + [0.5] * 4, [1.0] * 26 + [0.5] * 4) == []
+
+
+def test_steps_without_a_gradient_are_left_out(history):
+    assert len(found(history, [8.0] * 30, [1.0] * 20 + [0.0] * 10)) == 1
+    assert found(history, [8.0] * 30, [1.0] * 19 + [0.0] * 11) == []

@@ -7,6 +7,7 @@ import pytest
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.records.place import Place
+from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.numerics.exploding_gradient import LARGE, RISING_STEPS, TIMES_MEDIAN, exploding_gradient
 from torchmagic.session.run import Run
 
@@ -14,8 +15,9 @@ NAN = math.nan
 CALM = [1.0] * 12
 
 
-def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None):
+def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None, others=()):
     run = Run()
+    run.records += others
     run.records.append(BackwardRecord(name="loss", place=Place(file="<cell>", line=4, source="loss.backward()")))
     run.records.append(
         LossRecord(name="mse_loss", input_shape=(4,), target_shape=(4,), reduction=reduction, place=None)
@@ -117,3 +119,18 @@ def test_odd_series_do_not_disturb(norms):
 def test_an_infinite_norm_among_calm_ones_is_an_explosion():
     (finding,) = found([*CALM, math.inf])
     assert finding.step == 12
+
+
+def test_norms_that_were_clipped_with_the_scale_of_a_scaler_in_them_are_not_judged():
+    rising = [float(step + 1) for step in range(6)]
+    scaled = [65536.0 * norm for norm in rising]
+    clip = ScaledGradientsRecord(step=0, deed=Deed.CLIP, scale=65536.0, place=None)
+    assert len(found(rising, rising, before_clip=scaled)) == 1
+    assert found(rising, rising, before_clip=scaled, others=(clip,)) == []
+
+
+@pytest.mark.parametrize(
+    ("norm", "birth", "number"), [(1e6, Birth.FORWARD, 1), (10.0, Birth.FORWARD, 0), (1e6, Birth.INPUT, 0)]
+)
+def test_a_large_norm_after_which_the_run_breaks_at_once_is_enough(norm, birth, number):
+    assert len(found([norm, NAN, NAN, NAN], [1e5, NAN, NAN, NAN], born=(birth, 1))) == number

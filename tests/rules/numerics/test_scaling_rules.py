@@ -127,3 +127,19 @@ def test_gradients_below_the_normal_numbers_are_named_where_nothing_scales():
 )
 def test_half_precision_with_room_is_silent(facts):
     assert half(**facts) == []
+
+
+def test_ten_steps_are_enough():
+    assert len(skipped(10, [1, 3, 5, 6, 7], taken=5)) == 1
+
+
+def test_steps_that_no_scaler_was_counted_for_are_silent():
+    run = Run()
+    run.steps = 20
+    assert list(amp_overflow_skips(run)) == []
+
+
+def test_a_deed_whose_line_is_not_known_is_told():
+    run = Run()
+    run.records.append(ScaledGradientsRecord(step=0, deed=Deed.CLIP, scale=1024.0, place=None))
+    assert next(clip_before_unscale(run)).line is None

@@ -1,5 +1,6 @@
 """This file tests the rule on updates that precision swallows, on shares written by hand."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -37,3 +38,12 @@ def test_wider_weights_are_silent(history, dtype):
 
 def test_one_look_is_too_few(history):
     assert found(history, [0.9]) == []
+
+
+def test_two_looks_are_enough_and_those_that_are_none_do_not_count(history):
+    assert len(found(history, [0.9, 0.9])) == 1
+    assert found(type(history)(), [0.9, math.nan]) == []
+
+
+def test_a_group_whose_facts_came_twice_is_told_once(history):
+    assert len(found(history.group(), [0.9] * 5)) == 1

@@ -80,3 +80,8 @@ def test_what_cannot_be_compared_is_silent(rows):
 
 def test_a_few_steps_say_nothing():
     assert found(*[LOST] * 5, steps=9) == []
+
+
+def test_a_last_layer_without_a_gradient_is_no_measure_and_an_unknown_loss_is_none():
+    assert found(*[(0.0, 0.0, 0.0)] * 5) == []
+    assert found(*[LOST] * 5, losses=(math.nan, math.nan)) == []

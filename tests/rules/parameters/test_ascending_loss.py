@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.records.reach import ReachRecord
 from torchmagic.rules.parameters.ascending_loss import NEGATION, ascending_loss
 
 RISES = [1.0 + 0.05 * step for step in range(30)]
@@ -84,3 +85,59 @@ def test_a_line_with_a_minus_sign_is_recognised(line):
 @pytest.mark.parametrize("line", ["loss = ce(a - b, y)", "loss = ce(out[:, -1], y)", "loss.backward()"])
 def test_a_minus_sign_inside_an_argument_is_not_meant(line):
     assert not NEGATION.search(line)
+
+
+def test_gradients_that_are_reversed_on_their_way_are_silent(history):
+    history.run.records.append(
+        ReachRecord(
+            loss="loss", place=None, step=0, has_graph=True, num_nodes=9, num_reached=2, models=("net",), unreached=(),
+            num_unreached=0, frozen=(), num_frozen=0, untouched=(), num_other_leaves=0, opaque=("ReverseBackward",),
+        )
+    )  # fmt: skip
+    assert found(history, RISES, maximize=True) == []
+
+
+def test_an_adversary_with_a_loss_of_its_own_is_silent(history):
+    history.group(optimizer="other", subject="other", step=1, maximize=True)
+    history.rates([0.1] * 30).rates([0.1] * 30, "other")
+    assert found(history, RISES, maximize=True) == []
+
+
+def test_without_an_optimizer_it_is_silent(history):
+    history.losses([-value for value in RISES], sign=-1)
+    assert list(ascending_loss(history.run)) == []
+
+
+def test_four_losses_are_too_few(history):
+    assert found(history, [1.0, 2.0, 3.0, 4.0], maximize=True) == []
+    assert len(found(type(history)(), [1.0, 2.0, 3.0, 4.0, 5.0], maximize=True)) == 1
+
+
+@pytest.mark.parametrize("first", [0.0, -1.0, math.nan, math.inf])
+def test_a_criterion_that_begins_at_nothing_has_no_ratio(history, first):
+    assert found(history, [first, *RISES], maximize=True) == []
+
+
+def test_a_criterion_that_breaks_at_once_must_have_risen_at_each_step(history):
+    assert len(found(history, [1.0, 5.0, 90.0, math.inf, math.nan, math.nan], maximize=True)) == 1
+    assert found(type(history)(), [1.0, 5.0, 5.0, math.inf, math.nan, math.nan], maximize=True) == []
+    assert found(type(history)(), [1.0, math.inf, math.nan, math.nan, math.nan], maximize=True) == []
+
+
+def test_a_loss_of_several_losses_is_judged_by_the_looks_at_its_criterion(history):
+    assert found(history, RISES, objective={"mixed": True}, maximize=True) == []
+    other = type(history)()
+    other.series("criterion", FALLS, ("loss",))
+    assert found(other, RISES, maximize=True) == []
+
+
+@pytest.mark.parametrize("scale", [0.0, -2.0, math.nan])
+def test_a_factor_that_is_not_known_leaves_the_loss_aside(history, scale):
+    assert found(history, RISES, objective={"scale": scale}, maximize=True) == []
+
+
+def test_a_minus_sign_above_the_backward_is_looked_up_in_the_source(history):
+    history.run.source = "other = -net(x)\nnegative.loss = -1\nloss = ce(out, y)\nloss = -loss\nloss.backward()\n"
+    (finding,) = found(history, [-value for value in RISES], objective={"sign": -1})
+    assert (finding.line, finding.source) == (4, "loss = -loss")
+    assert "minus sign" in finding.fix

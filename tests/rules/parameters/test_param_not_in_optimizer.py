@@ -92,3 +92,8 @@ def test_many_parameters_are_counted_and_a_few_named():
     names = tuple(f"net.layer{i}.weight" for i in range(9))
     (finding,) = found(*unowned(3, parameters=names))
     assert "and 5 more" in finding.title
+
+
+def test_a_part_of_a_model_that_trains_is_told_in_evaluation_mode_too():
+    assert len(found(*unowned(3, owned=4, training=False))) == 1
+    assert found(*unowned(3, owned=0, training=False)) == []

@@ -45,3 +45,32 @@ def test_steps_that_move_and_are_written_back_are_told_as_such(history):
     history.updates([0.01] * 10)
     (finding,) = found(history, [1.0])
     assert "writes the old values back" in finding.why
+
+
+def test_updates_that_round_away_are_not_called_written_back(history):
+    history.updates([0.01] * 10).series("update_swallowed", [1.0] * 10, NAMES)
+    (finding,) = found(history, [1.0])
+    assert "round away" in finding.why
+    assert "float()" in finding.fix
+    (standing,) = found(type(history)().updates([0.0] * 10), [1.0])
+    assert "round away" in standing.why
+
+
+def test_a_group_without_a_rate_on_record_is_told(history):
+    history.group().series("grad_norm", [1.0] * 20).series("unchanged_share", [1.0], NAMES)
+    assert len(list(params_unchanged(history.run))) == 1
+
+
+def test_without_any_gradient_on_record_it_is_silent(history):
+    assert found(history, [1.0], norms=()) == []
+
+
+def test_shares_of_updates_that_are_none_are_left_out(history):
+    history.updates([0.01] * 10).series("update_swallowed", [math.nan] * 10, NAMES)
+    assert "writes the old values back" in found(history, [1.0])[0].why
+
+
+def test_each_group_is_judged_by_its_own_rate_and_told_once(history):
+    history.group(subject="opt[1]", parameters=("other",)).rates([0.0] * 20, "opt[1]")
+    history.series("unchanged_share", [1.0], ("other",)).group()
+    assert [finding.parameter for finding in found(history, [1.0])] == ["net.weight"]

@@ -81,3 +81,8 @@ def test_tensors_that_somebody_updates_by_hand_are_silent():
 def test_tensors_that_no_loss_reached_are_silent_unless_nothing_else_could_be_trained():
     assert found(stray(looks=0)) == []
     assert len(found(stray(looks=0), NOTHING, steps=0)) == 1
+
+
+def test_tensors_that_a_loss_reached_are_silent_in_a_run_without_a_step():
+    assert found(stray(looks=1), NOTHING, steps=0) == []
+    assert found(stray(looks=0), steps=0) == []

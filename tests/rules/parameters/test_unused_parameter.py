@@ -4,6 +4,7 @@ import pytest
 
 from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Severity
+from torchmagic.records.place import Place
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.rules.parameters.unused_parameter import MIN_STEPS, unused_parameter
 from torchmagic.session.run import Run
@@ -88,3 +89,11 @@ def test_tensors_of_a_layer_that_was_replaced_are_left_to_the_rule_on_the_new_on
     )
     assert found(flow(), orphans, replaced) == []
     assert len(found(flow(), orphans)) == 1
+
+
+CUT = Place(file="<cell>", line=6, source="h = self.skip(x).detach()")
+
+
+@pytest.mark.parametrize(("executed", "told"), [(2, 1), (3, 0)])
+def test_a_cut_explains_it_from_the_third_forward_on(executed, told):
+    assert len(found(flow(), unreached(executed=executed, cut=CUT, how=".detach()"))) == told

@@ -27,3 +27,11 @@ def test_a_short_run_and_a_part_of_a_run_are_silent():
     assert found(*LOOKS[:-1]) == []
     assert found(*LOOKS[1:]) == []
     assert found(0, 1, 2, 128) == []
+
+
+def test_each_mode_is_counted_by_itself():
+    run = Run()
+    run.steps = 200
+    run.records += [SlowModeRecord(step=step, mode="detect_anomaly") for step in LOOKS]
+    run.records += [SlowModeRecord(step=step, mode="profiler") for step in (0, 1, 128)]
+    assert len(list(anomaly_left_on(run))) == 1

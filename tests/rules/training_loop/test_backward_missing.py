@@ -1,5 +1,7 @@
 """This file tests the rule on steps without a backward, on records written by hand."""
 
+from dataclasses import replace
+
 from torchmagic.records.finding import Severity
 from torchmagic.records.loop import Idle, IdleStepRecord
 from torchmagic.records.place import Place
@@ -55,3 +57,13 @@ def test_without_a_call_of_a_model_the_loop_must_name_a_loss():
     records = [idle(1, computed=False), idle(2, computed=False)]
     assert len(found(*records, source=LOOP.format("loss = ((x @ w - y) ** 2).mean()"))) == 1
     assert found(*records, source=LOOP.format("rates.append(opt.param_groups[0]['lr'])")) == []
+
+
+def test_each_optimizer_is_counted_by_itself():
+    other = [replace(idle(1), optimizer="other")]
+    assert [finding.optimizer for finding in found(idle(1), idle(2), *other)] == ["opt"]
+
+
+def test_without_a_call_and_without_a_line_it_is_silent():
+    records = [replace(idle(number, computed=False), place=None) for number in (1, 2)]
+    assert found(*records, source=LOOP.format("loss = ((x @ w - y) ** 2).mean()")) == []

@@ -42,3 +42,11 @@ def test_a_sum_of_losses_is_told_as_one():
 
 def test_without_a_reason_the_backward_is_told():
     assert finding(None).line == 9
+
+
+def test_a_place_that_is_not_known_leaves_the_backward():
+    assert finding(Reuse.CARRIED, made=None).line == 9
+
+
+def test_another_exception_is_silent():
+    assert list(backward_twice(Run())) == []

@@ -116,3 +116,25 @@ def test_another_objects_missing_backward_is_silent():
 
 def a_model():
     return ModelRecord(name="net", class_name="Net", num_parameters=4, num_trainable=4, num_bytes=16)
+
+
+def test_without_a_model_a_loss_of_the_optimizers_own_tensors_is_told_unless_it_raised():
+    assert len(found(detached(connected=(), cut=None, how="", ran=()))) == 1
+    assert found(detached(connected=(), cut=None, how="", ran=(), raised=True)) == []
+    assert len(found(detached(connected=(), ran=(), raised=True))) == 1
+    assert found(detached(connected=(), ran=(), raised=True), a_model()) == []
+
+
+def test_layers_that_are_registered_elsewhere_or_never_reached_hide_nothing():
+    facts = {
+        "module": "net", "attribute": "layers", "container": "list", "class_name": "Linear", "num_parameters": 2,
+        "owned": 0, "changed": False, "place": None,
+    }  # fmt: skip
+    assert len(found(detached(), UnregisteredRecord(registered=2, looks=1, **facts))) == 1
+    assert len(found(detached(), UnregisteredRecord(registered=0, looks=0, **facts))) == 1
+
+
+def test_a_number_beside_a_loss_that_is_cut_off_is_told_once():
+    message = "'float' object has no attribute 'backward'"
+    crash = CrashRecord(error="AttributeError", message=message, file="<cell>", line=3, source="loss.backward()")
+    assert len(found(detached(), crash)) == 1

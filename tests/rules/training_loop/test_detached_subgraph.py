@@ -107,3 +107,7 @@ def test_an_optimizer_of_another_model_is_left_to_the_rule_on_stale_optimizers()
 def test_the_other_optimizer_of_a_pair_may_be_the_one_that_has_gradients():
     (finding,) = found(flow(optimizer="d_opt"), flow(num_received=0), unreached())
     assert finding.optimizer == "opt"
+
+
+def test_an_optimizer_whose_model_trains_is_judged_although_another_model_is_like_it():
+    assert len(found(flow(twin="copy"), unreached())) == 1

@@ -49,3 +49,14 @@ def test_two_optimizers_are_another_rules_matter():
 def test_an_optimizer_that_searches_along_a_line_is_silent():
     searching = OptimizerRecord(name="opt", class_name="LBFGS", lr=(1.0,), parameters=())
     assert found(searching, *reused(5)) == []
+
+
+def test_an_optimizer_beside_one_that_searches_is_told():
+    searching = OptimizerRecord(name="other", class_name="LBFGS", lr=(1.0,), parameters=())
+    plain = OptimizerRecord(name="opt", class_name="SGD", lr=(0.1,), parameters=())
+    assert len(found(*reused(3), searching, plain)) == 1
+
+
+def test_each_optimizer_is_counted_by_itself():
+    findings = found(*reused(3), *reused(2, optimizer="b", earlier="b"), *reused(4, optimizer="c", earlier="c"))
+    assert [(each.optimizer) for each in findings] == ["opt", "c"]

@@ -1,5 +1,7 @@
 """This file tests the rule on sums of several batches' mean losses, on records written by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from torchmagic.records.finding import Severity
@@ -56,3 +58,10 @@ def test_a_sum_that_is_divided_by_hand_is_silent(line):
 @pytest.mark.parametrize("line", ["p.grad = None", "p.grad.zero_()", "norms.append(p.grad.norm())"])
 def test_other_uses_of_gradients_change_nothing(line):
     assert len(found(*sums(4, 4, 4), source=f"for p in net.parameters():\n    {line}\n")) == 1
+
+
+def test_two_batches_a_step_are_a_sum_and_each_optimizer_is_counted_by_itself():
+    assert len(found(*sums(2, 2, 2))) == 1
+    assert found(*sums(1, 1, 1)) == []
+    other = [replace(record, optimizer="other") for record in sums(4, 4)]
+    assert [finding.optimizer for finding in found(*sums(4, 4, 4), *other)] == ["opt"]

@@ -66,3 +66,8 @@ def test_one_model_that_begins_anew_is_alive_without_being_an_ensemble():
 def test_thresholds_are_the_callers():
     assert found(restarts(), min_lives=6) == []
     assert len(found(restarts(most_passes=2), most_passes=2)) == 1
+
+
+def test_as_many_alive_as_are_asked_for_are_an_ensemble_and_fewer_are_not():
+    assert found(restarts(lives=4, alive=3)) == []
+    assert len(found(restarts(lives=4, alive=2))) == 1

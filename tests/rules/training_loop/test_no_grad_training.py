@@ -42,3 +42,8 @@ def test_gradients_that_stayed_off_are_switched_on_again():
 
 def test_without_any_place_the_backward_is_told():
     assert finding(forward=None, switched=None, how="").line == 5
+
+
+def test_a_call_that_holds_from_then_on_is_the_place():
+    at = Place(file="<cell>", line=1, source="torch.set_grad_enabled(False)")
+    assert finding(how="torch.set_grad_enabled(False)", switched=at).line == 1

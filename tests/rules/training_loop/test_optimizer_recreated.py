@@ -84,3 +84,8 @@ def test_of_a_factory_in_another_cell_the_line_of_this_cell_is_the_place():
         Place(file="<cell>", line=2, source="opt = make(net)"),
     )
     assert found(rebuilt(places=places), "for i in range(3):\n    opt = make(net)\n")[0].line == 2
+
+
+def test_the_builder_may_stand_in_an_earlier_cell():
+    builder = Place(file="<earlier>", line=9, source="opt = AdamW(ps)")
+    assert found(rebuilt(builder=builder))[0].source == "opt = AdamW(ps)"

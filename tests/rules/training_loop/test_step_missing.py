@@ -93,3 +93,8 @@ def test_gradients_that_are_looked_at_by_hand_are_silent(line):
 def test_resetting_by_hand_is_not_looking_at_gradients():
     source = "for p in net.parameters():\n    if p.grad is not None:\n        p.grad.zero_()\n    p.grad = None\n"
     assert len(found(unstepped(), source=source)) == 1
+
+
+def test_the_part_that_it_would_train_is_named():
+    assert found(unstepped(module="net.decoder"))[0].module == "net.decoder"
+    assert found(unstepped())[0].module is None

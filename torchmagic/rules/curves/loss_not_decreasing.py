@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import chance_level, single_objective
-from torchmagic.analyses.rates import searches_rate
+from torchmagic.analyses.rates import searches_rate, vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.notebook import OptimizerStateRecord
@@ -42,6 +42,8 @@ def loss_not_decreasing(run: Run, *, min_steps: float = MIN_STEPS, min_end: floa
         return
     if run.of(OptimizerStateRecord) or searches_rate(run):
         return  # training goes on from where it stood, or several rates are tried
+    if vanished_rate(run):
+        return  # why nothing moves any more is known
     if not chance > 0 or min(curve.start, curve.end) < NEAR_CHANCE * chance:
         return  # the level is not known, or the run is below it
     thirds = len(curve.values) // 3

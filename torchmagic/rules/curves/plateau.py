@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import chance_level
-from torchmagic.analyses.rates import rates
+from torchmagic.analyses.rates import vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.objective import ObjectiveRecord
@@ -24,9 +24,8 @@ from torchmagic.session.run import Run
 # Change of the smoothed loss over the second half (catalogue).
 MAX_CHANGE = 0.01
 MIN_STEPS = 30
-# The level of mere chance, or nearly; and a rate that has vanished, against its peak.
+# The level of mere chance, or nearly.
 NEAR_CHANCE = 0.95
-VANISHED = 1e-3
 # A loss this far below its start has come down to something.
 LOW = 0.1
 
@@ -73,8 +72,4 @@ def _reason(run: Run, curve: LossCurve) -> str | None:
         return f"where guessing gives {chance:.3g}"
     if curve.end < LOW * curve.start:
         return None
-    vanished = any(
-        float(abs(each.values[len(each.values) // 2 :]).max()) < VANISHED * float(each.values.max())
-        for each in rates(run)
-    )
-    return "with a learning rate that has vanished" if vanished else None
+    return "with a learning rate that has vanished" if vanished_rate(run) else None

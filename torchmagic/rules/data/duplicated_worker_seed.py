@@ -11,12 +11,11 @@ generator in the worker from ``torch.utils.data.get_worker_info().seed``.
 *Source*: PyTorch documentation, "Randomness in multi-process data loading"; PyTorch issue 5059.
 """
 
-import ast
 from collections.abc import Iterator
 
-from torchmagic.analyses.data_lines import lines_giving
 from torchmagic.analyses.loader_lines import line_of_loader
-from torchmagic.analyses.source_lines import line_at, nodes_of
+from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.rules.rule import Located, line_of, rule
@@ -24,7 +23,6 @@ from torchmagic.session.run import Run
 
 # Below two workers nobody draws the same numbers as another one.
 MIN_WORKERS = 2
-MAKERS = ("default_rng", "RandomState", "Random", "Generator", "manual_seed", "PCG64", "MT19937")
 
 
 @rule
@@ -45,7 +43,7 @@ def _constant_seed(run: Run, record: LoaderRecord) -> Finding:
         severity=Severity.WARNING,
         confidence=0.9,
         title=f"worker_init_fn gives all {record.num_workers} workers of {record.name} the same seed",
-        **(_seeding(run, record.worker_init) or line_of(line_of_loader(record))),
+        **_located(run, record, line_seeding(run.source, record.worker_init)),
         evidence={"workers": record.num_workers, "worker_init_fn": record.worker_init},
         why="It uses neither the worker's number nor its seed, so that all workers draw the same numbers.",
         fix="np.random.seed(torch.initial_seed() % 2**32)  # torch's seed differs from worker to worker",
@@ -59,7 +57,7 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
         severity=Severity.WARNING,
         confidence=0.85,
         title=f"each of the {record.num_workers} workers of {record.name} draws from its own copy of {name}",
-        **(_making(run, name.rpartition(".")[2]) or line_of(line_of_loader(record))),
+        **_located(run, record, line_making_generator(run.source, name.rpartition(".")[2])),
         evidence={"workers": record.num_workers, "generator": ", ".join(record.random_read), "dataset": record.dataset},
         why="A worker begins with a copy of the dataset, and of the generator's state with it: the copies draw "
         "the same numbers, and in the next epoch again.",
@@ -67,23 +65,8 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
     )
 
 
-def _making(run: Run, name: str) -> Located | None:
-    """Return the line that makes the generator."""
-    for line, value in lines_giving(run.source, name):
-        if any(isinstance(each, ast.Call) and _last(each.func) in MAKERS for each in ast.walk(value)):
-            return Located(line=line, source=line_at(run.source, line))
-    return None
-
-
-def _seeding(run: Run, function: str) -> Located | None:
-    """Return the line of a function for workers that seeds."""
-    for node in nodes_of(run.source):
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            calls = (each for each in ast.walk(node) if isinstance(each, ast.Call) and "seed" in _last(each.func))
-            line = next((each.lineno for each in calls), node.lineno)
-            return Located(line=line, source=line_at(run.source, line))
-    return None
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+def _located(run: Run, record: LoaderRecord, line: int | None) -> Located:
+    """Return a line of this cell, else that of an earlier one, else the loader's."""
+    if line is not None:
+        return Located(line=line, source=line_at(run.source, line))
+    return line_of(record.seeded or line_of_loader(record))

@@ -70,9 +70,9 @@ def input_not_normalised(
 
 
 def _located(run: Run, record: FirstLayerRecord) -> Located:
-    """Return the line that makes the data, where the cell has it, else the one that calls the model."""
+    """Return the line that makes the data, in this cell or an earlier one, else the one that calls the model."""
     if record.place is not None and line_at(run.source, record.place.line) == record.place.source:
         line = origin_line(run.source, record.place, record.model)
         if line is not None:
             return Located(line=line, source=line_at(run.source, line))
-    return line_of(record.place)
+    return line_of(record.made or record.place)

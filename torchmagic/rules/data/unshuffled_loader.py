@@ -46,18 +46,20 @@ def unshuffled_loader(
             continue
         told.add(record.name)
         few = "a single class" if len(counts.counts) == 2 else "one or two classes"  # noqa: PLR2004 - of two
+        # What comes in order is known whole only when all of it was looked at.
+        least = "" if 0 < (record.num_batches or 0) <= counts.num_batches else "at least "
         yield Finding(
             rule="unshuffled-loader",
             severity=Severity.WARNING,
             confidence=0.9,
-            title=f"{share:.0%} of the batches of {record.name} hold {few} of {len(counts.counts)}",
+            title=f"{share:.0%} of the batches of {record.name} hold {few} of {least}{len(counts.counts)}",
             **line_of(line_of_loader(record)),
             evidence={
                 "batches looked at": counts.num_batches,
                 "with few classes": counts.num_few,
                 "expected in random order": f"{chance:.1%}",
                 "threshold": f"{min_share:.0%}",
-                "classes": len(counts.counts),
+                "classes seen": len(counts.counts),
                 "sampler": record.sampler,
             },
             why="The samples come sorted by class and in a fixed order: each step follows one class and forgets the "

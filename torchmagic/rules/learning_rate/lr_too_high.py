@@ -13,6 +13,7 @@ hundred steps; clip gradients.
 rate).
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -25,7 +26,7 @@ from torchmagic.analyses.objective import single_objective
 from torchmagic.analyses.rates import rates, searches_rate
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -42,6 +43,14 @@ MIN_LOSSES = 15
 GROWN = 100.0
 # The norm from which on the gradients themselves are out of proportion, as in ``exploding_gradient``.
 EXPLODING = 1e3
+# Operators that break in a stable model too: these are to be written in another form, whatever the rate is. Where the
+# loss had risen by this factor before, the rate had done its harm already.
+FRAGILE = frozenset({
+    Cause.LOG_OF_ZERO, Cause.LOG_OF_NEGATIVE, Cause.ZERO_OVER_ZERO, Cause.DIVISION_BY_ZERO, Cause.EXP_OVERFLOW,
+    Cause.SQRT_OF_NEGATIVE, Cause.NORM_AT_ZERO, Cause.MASKED_ROW, Cause.SINGLE_ELEMENT, Cause.OUT_OF_DOMAIN,
+    Cause.EMPTY_REDUCTION, Cause.NO_TARGETS, Cause.BAD_CONSTANT, Cause.HALF_OVERFLOW,
+})  # fmt: skip
+RISEN = 1.5
 
 
 @rule
@@ -69,7 +78,7 @@ def _finding(group: GroupRecord, trouble: str, usual: float, jump: float, limits
         rule="lr-too-high",
         severity=Severity.WARNING,
         confidence=0.85,
-        title=f"the loss {trouble}, and steps at a rate of {rate:g} move weights by up to {jump:.0%} of their size",
+        title=f"the loss {trouble}; a step at rate {rate:g} moves weights by {_times(max(jump, usual))} their size",
         optimizer=group.optimizer,
         **line_of(group.built),
         step=group.step,
@@ -86,13 +95,17 @@ def _finding(group: GroupRecord, trouble: str, usual: float, jump: float, limits
     )
 
 
+def _times(ratio: float) -> str:
+    return f"{ratio:.3g} times" if ratio > 1 else f"{ratio:.0%} of"
+
+
 def _trouble(run: Run, name: str) -> str | None:
     """Return what is wrong with the course of the loss, in words; None where nothing is."""
     if any(record.birth is Birth.INPUT for record in run.of(NonfiniteRecord)):
         return None
     _, values = run.series("loss", name=name)
     if any(not math.isfinite(value) for value in values[1:]):
-        return "becomes NaN or infinite" if math.isfinite(values[0]) else None
+        return "becomes NaN or infinite" if math.isfinite(values[0]) and not _breaks_elsewhere(run, values) else None
     curve = loss_curve(run, name)
     if curve is None or len(curve.values) < MIN_LOSSES:
         return None
@@ -100,7 +113,14 @@ def _trouble(run: Run, name: str) -> str | None:
     if first > 0 and curve.end > first + 2 * curve.error_of_mean:
         return f"ends at {curve.end:.3g}, above its start at {first:.3g}"
     swing = _swing(curve)
-    return f"climbs by {swing:.3g} on its way, more than its start at {first:.3g}" if 0 < first < swing else None
+    return f"climbs by {swing:.3g} on its way" if 0 < first < swing else None
+
+
+def _breaks_elsewhere(run: Run, losses: Sequence[float]) -> bool:
+    """Whether an operator outside of its domain broke the run, with a loss that had not risen before."""
+    sound = list(itertools.takewhile(math.isfinite, losses))
+    domain = any(record.birth is Birth.FORWARD and record.cause in FRAGILE for record in run.of(NonfiniteRecord))
+    return domain and max(sound) <= RISEN * abs(sound[0])
 
 
 def _swing(curve: LossCurve) -> float:

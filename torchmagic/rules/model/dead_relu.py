@@ -11,9 +11,12 @@ GELU.
 *Source*: Lu et al., "Dying ReLU and initialization", 2019; Zhang et al., AUTOTRAINER, ICSE 2021.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.breakdown import sound_part
+from torchmagic.analyses.improvement import improvement
+from torchmagic.analyses.loss_curve import loss_curve
+from torchmagic.analyses.objective import chance_level
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import RectifierRecord
 from torchmagic.rules.rule import line_of, rule
@@ -24,6 +27,9 @@ MIN_SHARE = 0.5
 ALL = 1.0
 # It must hold at every look in the second half of the run, and at this many: early in a run units come back.
 MIN_LOOKS = 3
+# Where fewer than this are silent and the loss comes down all the same, by this share, to below the level of mere
+# chance, the others do the work: layers that are wide for their data come to this, and learn.
+MANY, LEARNS, NEAR_CHANCE = 0.9, 0.2, 0.95
 
 
 @rule
@@ -38,7 +44,7 @@ def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LO
         began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < min_share), len(shares))
         yield Finding(
             rule="dead-relu",
-            severity=Severity.ERROR if shares[-1] >= ALL else Severity.WARNING,
+            severity=_severity(run, late),
             confidence=0.9,
             title=f"{shares[-1]:.0%} of the units of {module} give zero for every sample",
             module=module,
@@ -49,3 +55,18 @@ def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LO
             "cannot recover.",
             fix="lower the learning rate, normalise the inputs, or use nn.LeakyReLU() or nn.GELU()",
         )
+
+
+def _severity(run: Run, shares: Sequence[float]) -> Severity:
+    if shares[-1] >= ALL:
+        return Severity.ERROR
+    return Severity.INFO if max(shares) < MANY and _learns(run) else Severity.WARNING
+
+
+def _learns(run: Run) -> bool:
+    """Whether the loss comes down by much, and not only from far above to where guessing would be."""
+    names, chance = run.subjects("loss"), chance_level(run)
+    curve = loss_curve(run, names[0]) if len(names) == 1 else None
+    if curve is not None and chance > 0 and not curve.end < NEAR_CHANCE * chance:
+        return False
+    return improvement(run) > LEARNS

@@ -39,9 +39,9 @@ def poor_init_scale(
         ratios = {module: spreads[module] / spreads[layers[0]] for module in layers}
         widest, narrowest = max(layers, key=lambda each: ratios[each]), min(layers, key=lambda each: ratios[each])
         if ratios[widest] > max_growth:
-            yield _finding(widest, layers[0], ratios[widest], max_growth, Severity.WARNING)
+            yield _finding(widest, layers[0], ratios[widest], max_growth)
         elif ratios[narrowest] * max_shrinkage < 1:
-            yield _finding(narrowest, layers[0], ratios[narrowest], 1 / max_shrinkage, Severity.INFO)
+            yield _finding(narrowest, layers[0], ratios[narrowest], 1 / max_shrinkage)
 
 
 def _first_spreads(run: Run) -> dict[str, float]:
@@ -55,11 +55,11 @@ def _first_spreads(run: Run) -> dict[str, float]:
     return found
 
 
-def _finding(module: str, first: str, ratio: float, threshold: float, severity: Severity) -> Finding:
+def _finding(module: str, first: str, ratio: float, threshold: float) -> Finding:
     times = f"{max(ratio, 1 / ratio):.1g} times {'wider' if ratio > 1 else 'narrower'}"
     return Finding(
         rule="poor-init-scale",
-        severity=severity,
+        severity=Severity.INFO,  # where it does harm, gradients or the loss say so louder
         confidence=0.8,
         title=f"before any learning the outputs of {module} are {times} than those of {first}",
         module=module,

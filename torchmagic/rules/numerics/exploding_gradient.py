@@ -20,6 +20,7 @@ from torchmagic.analyses.breakdown import sound_part
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -36,7 +37,7 @@ MIN_NORMS = 8
 def exploding_gradient(run: Run) -> Iterator[Finding]:
     """Report the first step at which the total gradient norm is out of proportion, before clipping."""
     steps, norms = run.series("grad_norm_before_clip")
-    if not steps:
+    if not steps or any(record.deed is Deed.CLIP for record in run.of(ScaledGradientsRecord)):  # these have a scale
         steps, norms = run.series("grad_norm", name="")
     steps, norms = sound_part(run, steps, norms)
     losses = dict(zip(*run.series("loss"), strict=True))
@@ -87,7 +88,8 @@ def _rise(
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         if streak >= RISING_STEPS and not norms[i] <= LARGE:
             return i, LARGE
-    return (len(norms) - 1, LARGE) if broke and streak and not norms[-1] <= LARGE else None
+    early = len(norms) < RISING_STEPS  # no steps were left in which to rise
+    return (len(norms) - 1, LARGE) if broke and (streak or early) and not norms[-1] <= LARGE else None
 
 
 def _breaks_by_itself(run: Run) -> bool:

@@ -11,6 +11,7 @@ takes it out again and leaves out steps that overflowed; ``optimizer.step()`` do
 *Source*: PyTorch documentation, "Automatic mixed precision examples: typical mixed precision training".
 """
 
+import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.scaling_by_hand import unscales_by_hand
@@ -21,6 +22,8 @@ from torchmagic.session.run import Run
 
 # With a scale of one nothing is multiplied.
 MIN_SCALE = 1.0
+# What the line of the step calls the optimizer.
+STEPPED = re.compile(r"([\w.]+)\.step\(")
 
 
 @rule
@@ -31,7 +34,8 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
     ]
     if not found or unscales_by_hand(run.source):
         return
-    optimizer = next((record.optimizer for record in run.of(GradScalerRecord)), None)
+    words = STEPPED.search(found[0].place.source) if found[0].place is not None else None
+    optimizer = words[1] if words else next((record.optimizer for record in run.of(GradScalerRecord)), None)
     scale = max((record.scale for record in found if record.scale > 0), default=float("nan"))
     count = max([record.num_past for record in run.of(ScalerUseRecord)] + [len(found)])
     yield Finding(

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from torchmagic.analyses.improvement import improvement
+from torchmagic.analyses.improvement import improvement, noise_of_improvement
 from torchmagic.analyses.layer_gradients import LayerGradients, layer_gradients
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
@@ -41,7 +41,7 @@ def vanishing_gradient(
 ) -> Iterator[Finding]:
     """Report, per model, the first layer whose gradient is lost on its way back, where the loss does not improve."""
     gained = improvement(run)
-    if run.steps < min_steps or math.isnan(gained) or gained > most_improvement:
+    if run.steps < min_steps or math.isnan(gained) or gained > most_improvement + 2 * noise_of_improvement(run):
         return
     for found in layer_gradients(run):
         looks = [look for look in found.looks if look[1][-1] > 0 and all(not math.isinf(value) for value in look[1])]

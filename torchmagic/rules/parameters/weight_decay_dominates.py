@@ -38,7 +38,8 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
     if curve is None or curve.end < (1 - IMPROVES) * abs(curve.start):
         return
     for each in group_updates(run):
-        fall = float(each.lengths[0] / each.lengths[-1]) if each.lengths[-1] > 0 else math.inf
+        last = float(each.lengths[-1]) if math.isnan(each.last) else each.last
+        fall = float(each.lengths[0]) / last if last > 0 else math.inf
         times = _times(run, each) if each.group.weight_decay > 0 and fall >= min_fall else []
         if len(times) < MIN_LOOKS or median(times) < min_times:
             continue
@@ -56,7 +57,7 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
                 "decay over gradient (median)": median(times),
                 "threshold": min_times,
                 "length of the weights at first": float(each.lengths[0]),
-                "length of the weights at last": float(each.lengths[-1]),
+                "length of the weights at last": last,
             },
             why="Each step takes more away from the weights than it learns; what is left is close to zero.",
             fix=f"torch.optim.{each.group.class_name}(model.parameters(), weight_decay=1e-4)",

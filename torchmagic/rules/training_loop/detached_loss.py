@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import disconnected
+from torchmagic.analyses.crash_words import short
 from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
 from torchmagic.analyses.scopes import scopes
 from torchmagic.analyses.source_lines import line_at
@@ -93,7 +94,7 @@ def _of_a_number(run: Run, crash: CrashRecord) -> Finding:
         title="backward is called on a number that is no tensor any more",
         line=line,
         source=source,
-        evidence={"error": crash.message},
+        evidence={"torch says": short(crash.message)},
         why="A plain number has no graph: what turned the loss into one cut it off from the parameters.",
         fix="call backward() on the tensor, and use .item() only for what is printed",
     )

@@ -40,7 +40,7 @@ def model_recreated(run: Run, *, min_lives: int = MIN_LIVES, most_passes: int = 
             confidence=0.9,
             title=f"{record.model} {_VERBS[record.how]} {record.lives} times, after a pass over the data or less each",
             module=record.model,
-            **line_of(line_that_builds(run.source, record.places)),
+            **line_of(record.builder or line_that_builds(run.source, record.places)),
             step=0,
             evidence={
                 "trainings from fresh weights": record.lives,

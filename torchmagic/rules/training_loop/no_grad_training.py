@@ -27,14 +27,16 @@ def no_grad_training(run: Run) -> Iterator[Finding]:
         return
     how = record.how or "gradients switched off"
     model = record.model or "the model"
-    place = record.switched if record.how.startswith("@") else record.forward
+    # A block shows which forward is in it; a decorator, or a call that holds from then on, stands elsewhere.
+    block = record.switched is not None and record.switched.source.startswith(("with ", "async with "))
+    place = record.forward if block else record.switched
     yield Finding(
         rule="no-grad-training",
         severity=Severity.ERROR,
         confidence=0.97 if record.crashed else 0.9,
         title=f"{model} ran under {how}, and backward was called on the result",
         module=record.model or None,
-        **line_of(place or record.switched or record.backward),
+        **line_of(place or record.switched or record.forward or record.backward),
         step=record.step,
         evidence=_evidence(record),
         why="Without gradients no operation is recorded: the loss has no way back to the parameters.",

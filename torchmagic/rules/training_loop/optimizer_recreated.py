@@ -42,7 +42,7 @@ def optimizer_recreated(
         phases = phases or (record.least_steps >= phase_steps and not record.most_passes and not record.same_settings)
         if record.built < min_built or not record.keeps_state or phases:
             continue
-        place = line_that_builds(run.source, record.places)
+        place = record.builder or line_that_builds(run.source, record.places)
         yield Finding(
             rule="optimizer-recreated",
             severity=Severity.WARNING,

@@ -47,6 +47,7 @@ def step_missing(
             confidence=0.9 if record.resets or record.scheduled else 0.8,
             title=f"{record.optimizer} never steps, although its parameters got gradients in {record.iterations} "
             "iterations or more",
+            module=record.module or None,
             optimizer=record.optimizer,
             **line_of(place),
             step=0,

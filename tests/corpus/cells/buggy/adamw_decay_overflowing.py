@@ -16,7 +16,7 @@ net = nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 10))
 start_norm = torch.cat([p.flatten() for p in net.parameters()]).norm().item()
 # --- cell ---
 adamw = torch.optim.AdamW([{"params": net.parameters(), "weight_decay": 1500.0}], lr=3e-5)
-for it in range(52):
+for it in range(65):
     adamw.zero_grad()
     loss = nn.functional.cross_entropy(net(X), y)
     loss.backward()

@@ -15,7 +15,7 @@ net = nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 10))
 start_norm = torch.cat([p.flatten() for p in net.parameters()]).norm().item()
 # --- cell ---
 adamw = torch.optim.AdamW([{"params": net.parameters(), "weight_decay": 0.01}], lr=5e-3)
-for it in range(52):
+for it in range(65):
     adamw.zero_grad()
     loss = nn.functional.cross_entropy(net(X), y)
     loss.backward()

@@ -1,0 +1,81 @@
+"""This file tests which line is found that keeps the graphs of earlier steps."""
+
+import pytest
+
+from torchmagic.analyses.stored_lines import line_that_stores
+
+LOOP = """losses, total, history, kept = [], 0, {{"loss": []}}, None
+for x in xs:
+    out = net(x)
+    loss = criterion(out, y)
+    {line}
+    loss.backward()
+"""
+
+
+def stored(line, *, holders=(), backward=6):
+    return line_that_stores(LOOP.format(line=line), ["loss"], holders, backward)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "losses.append(loss)",
+        "total += loss",
+        "total = total + loss",
+        'history["loss"].append(loss)',
+        'history.setdefault("loss", []).append(loss)',
+        "self.last = loss",
+        "kept[0] = loss",
+        "losses.append(out)",
+        "losses.append(loss / 2)",
+        "losses.extend([loss])",
+        "self.seen.append(value=loss)",
+    ],
+)
+def test_every_way_of_keeping_a_graph_is_found(line):
+    assert stored(line) == 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "losses.append(loss.item())",
+        "losses.append(loss.detach())",
+        "total += loss.data",
+        "total += float(loss)",
+        "losses.append(x)",
+        'losses.append(f"{loss}")',
+        "print(loss)",
+        "other = loss",
+        "with torch.no_grad(): total += loss",
+    ],
+)
+def test_what_keeps_no_graph_is_not_told(line):
+    assert stored(line) is None
+
+
+def test_a_block_of_another_kind_hides_nothing():
+    assert stored("with timer(): total += loss") == 5
+
+
+def test_what_is_known_to_hold_graphs_comes_first():
+    source = LOOP.format(line="losses.append(loss); kept.append(loss)")
+    source = source.replace("; ", "\n    ")
+    assert line_that_stores(source, ["loss"], [], 7) == 5
+    assert line_that_stores(source, ["loss"], ["kept"], 7) == 6
+    assert line_that_stores(source.replace("kept.a", "self.kept.a"), ["loss"], ["trainer.kept"], 7) == 6
+
+
+def test_a_line_outside_of_the_loop_counts_less():
+    source = "first.append(loss)\n" + LOOP.format(line="losses.append(loss)")
+    assert line_that_stores(source, ["loss"], [], 7) == 6
+    assert line_that_stores("first.append(loss)\nloss.backward()\n", ["loss"], [], 2) == 1
+    assert line_that_stores("total = total + loss\nloss.backward()\n", ["loss"], [], 2) is None
+
+
+def test_a_method_of_the_users_is_looked_into():
+    source = "class Log:\n    def append(self, loss):\n        self.all.append(loss)\n\n\n" + LOOP.format(
+        line="log.append(loss)"
+    )
+    assert line_that_stores(source, ["loss"], ["log.all"], 11) == 3

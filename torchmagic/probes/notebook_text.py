@@ -1,0 +1,67 @@
+"""This file is the text of the notebook: its cells one below the other, and each line's way back to its cell."""
+
+import linecache
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchmagic.analyses.syntax import tree_of
+from torchmagic.probes.earlier_cells import CELLS
+from torchmagic.records.place import Place
+
+# The newest cells are read, as far as so many characters go.
+MOST_CELLS, MOST_CHARACTERS = 64, 60_000
+
+
+class Cell(NamedTuple):
+    """A cell: its file, as Python calls it, its first line in the text, and how many lines it has."""
+
+    file: str
+    first: int
+    num_lines: int
+
+
+class NotebookText(NamedTuple):
+    """Cells one after the other, in the order in which they ran."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+    def line_of(self, place: Place) -> int:
+        """Return where a place stands in the text; 0 where it does not."""
+        return next((cell.first + place.line - 1 for cell in self.cells if cell.file == place.file), 0)
+
+    def place_at(self, line: int | None) -> Place | None:
+        """Return a line of the text as the line of its cell."""
+        for cell in self.cells:
+            if line is not None and cell.first <= line < cell.first + cell.num_lines:
+                inside = line - cell.first + 1
+                return Place(file=cell.file, line=inside, source=linecache.getline(cell.file, inside).strip())
+        return None
+
+
+def notebook_text(last: str = "") -> NotebookText:
+    """Return the text of the notebook's cells.
+
+    Args:
+        last: File of the cell that runs, or of a script; it comes last.
+    """
+    lines: list[str] = []
+    cells = []
+    for file in reversed(list(_files(last))):
+        read = [line.rstrip("\n") for line in linecache.getlines(file)]
+        cells.append(Cell(file, len(lines) + 1, len(read)))
+        lines += read
+    return NotebookText("\n".join(lines), tuple(cells))
+
+
+def _files(last: str) -> Iterator[str]:
+    """Yield the files of cells that are a program, the newest first."""
+    known = [file for file in list(linecache.cache) if any(part in file for part in CELLS) and file != last]
+    left = MOST_CHARACTERS
+    for file in [last, *reversed(known[-MOST_CELLS:])]:
+        source = "".join(linecache.getlines(file)) if file else ""
+        left -= len(source)
+        if left < 0:
+            return
+        if source and tree_of(source).body:
+            yield file
