@@ -141,3 +141,24 @@ def test_the_title_is_short(history):
         finding.title
         == "the loss ends at 4.8, above its start at 1; a step at rate 0.1 moves weights by 12 times their size"
     )
+
+
+def course(history, losses, ratios):
+    history.losses(losses).group(class_name="Adam").rates([0.1] * len(losses)).updates(ratios)
+    return list(lr_too_high(history.run))
+
+
+def test_the_first_ten_steps_do_not_count_for_the_usual_one(history):
+    assert course(history, RISES[:16], [0.5] * 10 + [0.01] * 6) == []
+    assert len(course(type(history)(), RISES[:16], [0.01] * 10 + [0.5] * 6)) == 1
+
+
+def test_fewer_than_fifteen_losses_say_nothing(history):
+    assert course(history, RISES[:14], [0.2] * 14) == []
+    assert len(course(type(history)(), RISES[:15], [0.2] * 15)) == 1
+
+
+def test_a_jump_in_the_first_quarter_of_a_long_run_is_early(history):
+    losses = [1.0 + 0.05 * step for step in range(80)]
+    assert len(course(history, losses, [0.01] * 15 + [1.5] + [0.01] * 64)) == 1
+    assert course(type(history)(), losses, [0.01] * 25 + [1.5] + [0.01] * 54) == []

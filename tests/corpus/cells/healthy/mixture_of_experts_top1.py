@@ -1,7 +1,7 @@
 # case: healthy-mixture-of-experts-top1
 # kind: healthy
 # forbid: *
-# style: top-1 routing; single experts may receive no sample in a batch
+# style: noisy top-1 routing with a load-balancing loss; an expert may receive no sample in a batch
 # --- setup ---
 import torch
 from sklearn.datasets import load_digits
@@ -19,14 +19,16 @@ class MoE(nn.Module):
         self.experts = nn.ModuleList(nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10)) for _ in range(experts))
 
     def forward(self, x):
-        gate = torch.softmax(self.router(x), -1)
+        scores = self.router(x)
+        gate = torch.softmax(scores + 0.5 * torch.randn_like(scores), -1)
         weight, choice = gate.max(-1)
         out = torch.zeros(len(x), 10)
         for k, expert in enumerate(self.experts):
             rows = (choice == k).nonzero().squeeze(1)
             if len(rows):
                 out = out.index_add(0, rows, weight[rows].unsqueeze(1) * expert(x[rows]))
-        return out
+        used = torch.bincount(choice, minlength=len(self.experts)) / len(x)
+        return out, len(self.experts) * (used * gate.mean(0)).sum()
 
 
 moe = MoE()
@@ -34,7 +36,8 @@ moe = MoE()
 opt = torch.optim.Adam(moe.parameters(), lr=5e-3)
 for epoch in range(4):
     for rows in torch.randperm(len(X)).split(32):
-        loss = nn.functional.cross_entropy(moe(X[rows]), y[rows])
+        out, balance = moe(X[rows])
+        loss = nn.functional.cross_entropy(out, y[rows]) + 0.05 * balance
         opt.zero_grad()
         loss.backward()
         opt.step()
