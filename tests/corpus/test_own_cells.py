@@ -38,10 +38,16 @@ WITHOUT_CELL = {
 }
 
 
+# Of the repaired cells one in so many is run here, for the sake of time; the command line runs all.
+EVERY = 3
+
+
 @pytest.fixture(scope="module")
 def scores():
     pytest.importorskip("sklearn")
-    return scoring.score(CASES)
+    twins = [case for case in CASES if case.path.parent.name == "twins"]
+    left_out = {case.path for i, case in enumerate(twins) if i % EVERY}
+    return scoring.score([case for case in CASES if case.path not in left_out])
 
 
 def named(case):
@@ -64,7 +70,7 @@ def test_most_bugs_are(scores, what, least):
 @pytest.mark.corpus
 def test_healthy_and_repaired_cells_are_silent(scores):
     alarms = [(one.case.name, one.extra) for one in scores if not one.case.buggy and one.extra]
-    assert len(alarms) <= 0.025 * sum(not case.buggy for case in CASES), alarms
+    assert len(alarms) <= 0.025 * sum(not one.case.buggy for one in scores), alarms
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
