@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from torchmagic.rules.catalogue import RULES
-
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-KNOWN = {rule.id for rule in RULES}
+ONLY_INFO = {"no-grad-evaluation-missing"}  # worth knowing, never an alarm: the score asks an alarm to come first
 
 pytestmark = [
     pytest.mark.corpus,
@@ -27,15 +25,13 @@ def scored(folder, tmp_path):
     return json.loads(answer.read_text())
 
 
-def test_every_bug_that_a_rule_knows_is_named_first_and_placed(tmp_path):
+def test_every_bug_is_named_first_and_placed(tmp_path):
     rows = scored("open", tmp_path)
     assert [row["name"] for row in rows if row["broken"]] == []
-    ours = [row for row in rows if row["kind"] == "buggy" and set(row["expect"]) <= KNOWN]
-    assert len(ours) >= len(KNOWN)
-    assert [row["name"] for row in ours if not (row["caught"] and row["first"])] == []
-    assert [row["name"] for row in ours if row["located"] is False] == []
+    buggy = [row for row in rows if row["kind"] == "buggy"]
+    assert [row["name"] for row in buggy if not row["caught"] or row["located"] is False or row["extra"]] == []
+    assert [row["name"] for row in buggy if not row["first"] and set(row["expect"]) - ONLY_INFO] == []
     assert [row["name"] for row in rows if row["kind"] == "healthy" and row["extra"]] == []
-    assert [row["name"] for row in ours if row["extra"]] == []
 
 
 def test_repaired_cells_are_silent(tmp_path):

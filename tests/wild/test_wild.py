@@ -32,6 +32,15 @@ def source(request):
     return text
 
 
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Keep sums in one order: on several threads two bare runs of a scatter already differ in their last bits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def run(source, namespace):
     """Run a program and return the tensors that it ends with."""
     with (
