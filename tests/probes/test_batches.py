@@ -59,15 +59,6 @@ def test_a_new_dtype_is_told_and_an_old_one_is_not_told_again(run_cell):
     assert [each.dtype for each in of_loader(run, BatchRecord)] == ["float32", "float64"]
 
 
-def test_features_of_unlike_scale_are_told(run_cell):
-    x = torch.stack([torch.randn(64), 1000 * torch.randn(64)], dim=1)
-    run, _ = run_cell(MAKE + "loader = make(data, batch_size=64)\nfor x in loader: pass", names={"data": x}, **ONLY)
-    (found,) = of_loader(run, BatchRecord)
-    deviations = x.std(0, correction=0)
-    assert found.spread == pytest.approx((deviations.max() / deviations.min()).item(), rel=1e-4)
-    assert found.scale == pytest.approx(x.abs().mean(0).max().item(), rel=1e-4)
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_bad_sample_is_known_by_its_index_in_the_dataset(run_cell, workers):
     x, y = torch.zeros(20, 3), torch.zeros(20, dtype=torch.long)
@@ -142,13 +133,6 @@ def test_grouped_labels_are_told_from_mixed_ones(run_cell):
     assert (mixed.num_batches, mixed.num_few) == (8, 0)
     assert grouped.counts == {"0": 32, "1": 32, "2": 32, "3": 32} == mixed.counts
     assert run.series("batch_classes", name="grouped[1]")[1] == [1.0] * 8
-
-
-def test_batches_in_rising_order_of_class_are_counted(run_cell):
-    y = torch.arange(4).repeat(8)
-    run, _ = run_cell(MAKE + "loader = make(y, batch_size=4)\nfor batch in loader: pass", names={"y": y}, **ONLY)
-    (found,) = of_loader(run, ClassCountsRecord)
-    assert (found.num_sorted, found.num_few) == (8, 0)
 
 
 def test_tokens_and_numbers_are_no_classes(run_cell):

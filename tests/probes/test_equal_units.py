@@ -27,7 +27,7 @@ def test_a_constant_is_told_with_its_line_at_the_first_steps_and_at_the_end(run_
     assert [each.step for each in found] == [0, 1, 2, 3, 4, 7]
     first = found[0]
     assert (first.parameter, first.module, first.class_name) == ("net.0.weight", "net.0", "Linear")
-    assert (first.num_units, first.num_inputs, first.weight_deviation) == (6, 4, 0.0)
+    assert (first.num_units, first.weight_deviation) == (6, 0.0)
     assert first.gradient_deviation > 0.01
     assert first.place.source == "nn.init.constant_(net[0].weight, 0.5)"
     assert found[-1].weight_deviation > 0

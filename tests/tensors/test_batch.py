@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,8 +14,6 @@ from torchmagic.tensors.batch import (
     fingerprint,
     has_values,
     layout_of,
-    rises,
-    scales_of,
     values_of,
 )
 
@@ -66,17 +63,6 @@ def test_values_that_are_all_bad_have_no_range():
     assert math.isnan(found.mean)
 
 
-def test_scales_are_those_of_columns_and_channels():
-    x = torch.stack([torch.randn(50), 100 * torch.randn(50) + 5], 1)
-    scale, spread = scales_of(x)
-    array = x.double().numpy()
-    assert scale == pytest.approx(np.abs(array).mean(0).max(), rel=1e-5)
-    assert spread == pytest.approx(array.std(0).max() / array.std(0).min(), rel=1e-4)
-    images = x.T.reshape(1, 2, 5, 10).repeat(2, 1, 1, 1)
-    assert scales_of(images)[1] == pytest.approx(spread, rel=1e-4)
-    assert all(math.isnan(each) for each in scales_of(torch.arange(6).reshape(2, 3)))
-
-
 def test_a_batch_has_the_fingerprint_of_its_copy_and_of_no_other():
     x = torch.randn(32, 3, 16, 16)
     assert fingerprint(x) == fingerprint(x.clone()) == fingerprint(x.clone().contiguous())
@@ -106,12 +92,6 @@ def test_a_large_batch_is_not_looked_at_in_one_column_alone():
 )
 def test_class_targets_are_told_from_others(targets, expected):
     assert class_counts(torch.tensor(targets)) == expected
-
-
-def test_targets_rise_only_where_there_are_several():
-    assert rises(torch.tensor([0, 0, 1]))
-    assert not rises(torch.tensor([0, 0]))
-    assert not rises(torch.tensor([0, 1, 0]))
 
 
 def test_the_fields_of_a_batch_have_their_places():

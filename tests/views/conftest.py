@@ -1,7 +1,5 @@
 """This file is a run in which everything that a page can tell was recorded, made by hand."""
 
-import math
-
 import pytest
 
 from torchmagic.records.activation import ActivationRecord, TensorFacts
@@ -58,7 +56,6 @@ def full_run(word="net"):
             field="1",
             num_batches=8,
             num_few=0,
-            num_sorted=0,
             counts={word: 30, "1": 2},
         ),
         EvaluationRecord(
@@ -184,7 +181,6 @@ def batch(name, **facts):
     known = {
         "source": Source.LOADER, "name": name, "field": "0", "step": 0, "shape": (4, 8), "dtype": "float32",
         "layout": "contiguous", "device": "cpu", "low": -1.0, "high": 2.0, "mean": 0.5, "std": 1.0,
-        "scale": math.nan, "spread": 1.0,
     }  # fmt: skip
     return BatchRecord(**{**known, **facts})
 

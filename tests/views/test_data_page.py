@@ -13,7 +13,7 @@ def loader(name="train", **facts):
 
 
 def classes(counts, *, source=Source.LOADER, name="train"):
-    return ClassCountsRecord(source=source, name=name, field="1", num_batches=8, num_few=0, num_sorted=0, counts=counts)
+    return ClassCountsRecord(source=source, name=name, field="1", num_batches=8, num_few=0, counts=counts)
 
 
 def made(*records):

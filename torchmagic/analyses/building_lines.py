@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence
 
-from torchmagic.analyses.syntax import tree_of
+from torchmagic.analyses.syntax import last_name, tree_of
 
 
 def line_building(source: str, parts: Sequence[str]) -> int:
@@ -18,7 +18,7 @@ def line_building(source: str, parts: Sequence[str]) -> int:
     found = {
         line
         for node in ast.walk(tree_of(source))
-        if isinstance(node, ast.Assign) and any(_last(target) == parts[attribute] for target in node.targets)
+        if isinstance(node, ast.Assign) and any(last_name(target) == parts[attribute] for target in node.targets)
         if (line := _line(node.value, items))
     }
     return found.pop() if len(found) == 1 else 0
@@ -39,7 +39,3 @@ def _line(value: ast.expr, items: list[int]) -> int:
             return argument.lineno
         value = argument
     return value.lineno
-
-
-def _last(target: ast.expr) -> str:
-    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""

@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Sequence
 
-from torchmagic.analyses.source_lines import line_at, nodes_of
+from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.syntax import holds, tree_of
 from torchmagic.records.place import Place
 
 # What Python calls a function without a name; it returns all that it builds.
@@ -31,11 +32,11 @@ def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
 
 def is_returned(source: str, line: int) -> bool:
     """Whether the function around a line of some source returns what the line builds."""
-    around = [node for node in nodes_of(source) if isinstance(node, _FUNCTIONS) and _holds(node, line)]
+    around = [node for node in ast.walk(tree_of(source)) if isinstance(node, _FUNCTIONS) and holds(node, line)]
     if not around:
         return False
     function = max(around, key=lambda node: node.lineno)
-    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and _holds(node, line)]
+    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and holds(node, line)]
     # Of those that fill one line, as a function and its body may, the innermost comes last.
     statement = min(reversed(statements), key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
     if isinstance(statement, ast.Return):
@@ -50,7 +51,3 @@ def _names(value: ast.expr | None) -> list[ast.Name]:
     """Return the names that a value is, or that a tuple of values is made of."""
     items = value.elts if isinstance(value, ast.Tuple) else [value]
     return [each for each in items if isinstance(each, ast.Name)]
-
-
-def _holds(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)

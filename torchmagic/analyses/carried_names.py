@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import tree_of
+from torchmagic.analyses.syntax import holds, tree_of
 
 # Methods that put another value into a list.
 _ADDING = frozenset({"append", "extend", "insert", "appendleft"})
@@ -43,7 +43,7 @@ def makings(source: str, name: str, line: int) -> list[Making]:
     found = []
     for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in _assigned(node):
-            within = inner is not None and inner.lineno <= node.lineno <= (inner.end_lineno or inner.lineno)
+            within = inner is not None and holds(inner, node.lineno)
             found.append(Making(node.lineno, within))
     return sorted(found)
 
@@ -64,7 +64,7 @@ def reads_before(source: str, name: str, line: int) -> bool:
     functions = [
         node
         for node in ast.walk(tree_of(source))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and holds(node, line)
     ]
     if not functions:
         return False

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from torchmagic.analyses.scopes import name_of
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 from torchmagic.records.place import Place
 
 # Bindings that are followed from one name to the next.
@@ -44,7 +44,7 @@ def origin_line(source: str, place: Place | None, model: str) -> int | None:
         if found is None or found[0] in seen or depth > DEEPEST:
             continue
         seen.add(found[0])
-        if any(isinstance(each, ast.Call) and _last(each.func) in MAKERS for each in ast.walk(found[1])):
+        if any(isinstance(each, ast.Call) and last_name(each.func) in MAKERS for each in ast.walk(found[1])):
             return found[0]
         todo += [
             (part, found[0], depth + 1) for part in ast.walk(found[1]) if isinstance(part, (ast.Name, ast.Attribute))
@@ -54,10 +54,10 @@ def origin_line(source: str, place: Place | None, model: str) -> int | None:
 
 def reseeds_in_a_loop(source: str) -> int | None:
     """Return the first line inside a loop that seeds a random generator; None where there is none."""
-    loops = [node for node in nodes_of(source) if isinstance(node, (ast.For, ast.While))]
+    loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]
     for loop in loops:
         for node in (each for part in loop.body for each in ast.walk(part)):
-            if isinstance(node, ast.Call) and _last(node.func) in SEEDERS and _is_constant(node):
+            if isinstance(node, ast.Call) and last_name(node.func) in SEEDERS and _is_constant(node):
                 return node.lineno
     return None
 
@@ -72,11 +72,9 @@ def lines_giving(source: str, name: str) -> Iterator[tuple[int, ast.expr]]:
 def _argument(source: str, line: int, model: str) -> ast.expr | None:
     """Return what the model is handed at a line: the first argument of the call by its name, else of the innermost."""
     calls = [
-        node
-        for node in nodes_of(source)
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line) and node.args
+        node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call) and holds(node, line) and node.args
     ]
-    named = [node for node in calls if _last(node.func) == model]
+    named = [node for node in calls if last_name(node.func) == model]
     chosen = (named or sorted(calls, key=lambda node: (node.lineno, node.col_offset)))[-1:]
     return chosen[0].args[0] if chosen else None
 
@@ -96,7 +94,7 @@ def _binding(source: str, node: ast.expr | ast.AST, line: int) -> tuple[int, ast
 
 
 def _bindings(source: str) -> Iterator[tuple[int, ast.expr, ast.expr]]:
-    for node in nodes_of(source):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Assign):
             pairs = [(target, node.value) for target in node.targets]
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -117,10 +115,6 @@ def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast
     parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
     for i, each in enumerate(target.elts):
         yield from _unpacked(each, parts[i] if len(parts) == len(target.elts) else value)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_constant(call: ast.Call) -> bool:

@@ -1,7 +1,6 @@
 """This file is the history of weights whose units began alike: whether they stayed so, and which line filled them."""
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 from torchmagic.analyses.source_lines import line_at, lines_calling
 from torchmagic.records.place import Place
@@ -56,13 +55,6 @@ class EqualUnitsHistory:
         return self.module.partition(".")[0]
 
 
-class Line(TypedDict):
-    """A line of the cell, as two fields of a finding."""
-
-    line: int | None
-    source: str | None
-
-
 def equal_units(run: Run) -> list[EqualUnitsHistory]:
     """Return the weights whose units began alike, in the order in which the optimizer holds them."""
     found: dict[str, list[EqualUnitsRecord]] = {}
@@ -71,16 +63,16 @@ def equal_units(run: Run) -> list[EqualUnitsHistory]:
     return [_history(records) for records in found.values()]
 
 
-def line_of_filling(run: Run, weight: EqualUnitsHistory) -> Line:
+def line_of_filling(run: Run, weight: EqualUnitsHistory) -> Place | None:
     """Return the line that was seen to fill a weight, else one of the cell that may have, by what it calls."""
     if weight.place is not None:
-        return Line(line=weight.place.line, source=weight.place.source)
+        return weight.place
     lines = lines_calling(run.source, FILLING)
     name = weight.module.rpartition(".")[2]
     own = [line for line in lines if name and not name.isdigit() and name in line_at(run.source, line)]
     weights = [line for line in lines if "bias" not in line_at(run.source, line)]
     chosen = next(iter([*own, *weights]), None)
-    return Line(line=chosen, source=line_at(run.source, chosen) if chosen is not None else None)
+    return Place(file="", line=chosen, source=line_at(run.source, chosen)) if chosen is not None else None
 
 
 def _history(records: list[EqualUnitsRecord]) -> EqualUnitsHistory:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 
 # Methods that empty a tensor in place, and what stands between a gradient and them.
 _EMPTYING = frozenset({"zero_", "fill_"})
@@ -28,20 +28,16 @@ def reset_between(source: str, first: int, last: int) -> int | None:
 
 def _inside_called(source: str, resets: list[int], first: int, last: int) -> Iterator[int]:
     """Yield which of these resets stand in a function that is called between two lines."""
-    nodes = list(nodes_of(source))
-    called = {
-        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        for node in nodes
-        if isinstance(node, ast.Call) and first < node.lineno <= last
-    }
+    nodes = list(ast.walk(tree_of(source)))
+    called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call) and first < node.lineno <= last}
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in called:
-            yield from (line for line in resets if node.lineno <= line <= (node.end_lineno or 0))
+            yield from (line for line in resets if holds(node, line))
 
 
 def reads_gradients(source: str) -> bool:
     """Whether code takes values from ``.grad``, as who updates or inspects by hand does."""
-    nodes = list(nodes_of(source))
+    nodes = list(ast.walk(tree_of(source)))
     emptied = {id(node) for each in nodes for node in _emptied(each)}
     compared = {id(each.left) for each in nodes if isinstance(each, ast.Compare)}
     return any(
@@ -52,7 +48,7 @@ def reads_gradients(source: str) -> bool:
 
 def scales_gradients(source: str) -> bool:
     """Whether code multiplies or divides ``.grad`` by hand."""
-    return any(_scales(each) for each in nodes_of(source))
+    return any(_scales(each) for each in ast.walk(tree_of(source)))
 
 
 def _scales(node: ast.AST) -> bool:
@@ -67,7 +63,7 @@ def _scales(node: ast.AST) -> bool:
 
 
 def _resets(source: str) -> Iterator[int]:
-    for node in nodes_of(source):
+    for node in ast.walk(tree_of(source)):
         if any(True for _ in _emptied(node)) and isinstance(node, (ast.stmt, ast.expr)):
             yield node.lineno
 
@@ -88,8 +84,7 @@ def _emptied(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_empty(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-        return name in _EMPTY
+        return last_name(value.func) in _EMPTY
     return isinstance(value, ast.Constant) and value.value in (None, 0, 0.0)
 
 

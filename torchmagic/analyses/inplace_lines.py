@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import tree_of
+from torchmagic.analyses.syntax import last_name, tree_of
 
 # What a method that ends in an underscore changes of a tensor that autograd does not count.
 _HARMLESS = frozenset({"requires_grad_", "detach_", "retain_grad_", "share_memory_", "rename_", "_"})
@@ -122,8 +122,3 @@ def written(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return written(node.func.value)  # a view of it, as x.view(-1).add_(1)
     return ast.unparse(node).removeprefix("self.")
-
-
-def last_name(node: ast.expr) -> str:
-    """Return the name of a function as its last part: ``sigmoid`` for ``torch.sigmoid``."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

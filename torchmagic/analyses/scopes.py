@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import tree_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _GROWING = ("append", "extend", "add", "insert", "update", "setdefault")
@@ -55,11 +55,11 @@ class Scope:
 
 def scopes(source: str, *, file: str = "") -> list[Scope]:
     """Return the scopes of some source, the outermost first; none where it cannot be read."""
-    tree = next(nodes_of(source), None)
-    if not isinstance(tree, ast.Module):
+    body = tree_of(source).body
+    if not body:
         return []
     found = [Scope(name="", file=file)]
-    _read(tree.body, found[0], found, owner="", blind=None)
+    _read(body, found[0], found, owner="", blind=None)
     return found
 
 

@@ -3,7 +3,7 @@
 import ast
 
 from torchmagic.analyses.data_lines import lines_giving
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import last_name, tree_of
 
 MAKERS = frozenset({"default_rng", "RandomState", "Random", "Generator", "manual_seed", "PCG64", "MT19937"})
 
@@ -14,24 +14,20 @@ def line_making_generator(source: str, name: str) -> int | None:
         *lines_giving(source, name),
         *(
             (node.value.lineno, node.value)
-            for node in nodes_of(source)
+            for node in ast.walk(tree_of(source))
             if isinstance(node, ast.keyword) and node.arg == name
         ),
     ]
-    lines = [line for line, value in given if any(_last(each) in MAKERS for each in ast.walk(value))]
+    lines = [line for line, value in given if any(last_name(each) in MAKERS for each in ast.walk(value))]
     return max(lines, default=None)
 
 
 def line_seeding(source: str, function: str) -> int | None:
     """Return the line of a function that seeds; that of the function where none shows it, None where there is none."""
-    for node in nodes_of(source):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, (ast.FunctionDef, ast.Lambda)) and (getattr(node, "name", "<lambda>") == function):
-            calls = (each for each in ast.walk(node) if isinstance(each, ast.Call) and "seed" in _last(each.func))
+            calls = (each for each in ast.walk(node) if isinstance(each, ast.Call) and "seed" in last_name(each.func))
             line = next((each.lineno for each in calls), None)
             if line is not None or function != "<lambda>":
                 return line or node.lineno
     return None
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

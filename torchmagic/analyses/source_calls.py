@@ -2,7 +2,7 @@
 
 import ast
 
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 
 
 def calls_on(source: str, method: str) -> list[tuple[int, frozenset[str]]]:
@@ -11,7 +11,7 @@ def calls_on(source: str, method: str) -> list[tuple[int, frozenset[str]]]:
     ``self.opt.step()`` is about ``opt``, ``scaler.step(opt)`` about ``scaler`` and ``opt``.
     """
     found = []
-    for node in nodes_of(source):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
             about = [node.func.value, *node.args[:1]]
             found.append((node.lineno, frozenset(name for each in about if (name := _last(each)))))
@@ -20,8 +20,8 @@ def calls_on(source: str, method: str) -> list[tuple[int, frozenset[str]]]:
 
 def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
     """Whether a loop around a line assigns to a name that contains one of the words."""
-    loops = [node for node in nodes_of(source) if isinstance(node, (ast.For, ast.While))]
-    around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or loop.lineno)]
+    loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]
+    around = [loop for loop in loops if holds(loop, line)]
     assigned = (part for loop in around for part in ast.walk(loop) if isinstance(part, ast.Name))
     return any(isinstance(part.ctx, ast.Store) and any(word in part.id.lower() for word in words) for part in assigned)
 
@@ -29,4 +29,4 @@ def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
 def _last(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last_name(node)

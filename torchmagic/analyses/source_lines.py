@@ -1,7 +1,8 @@
 """This file finds lines in source code: where a name is assigned, where a function is called."""
 
 import ast
-from collections.abc import Iterator
+
+from torchmagic.analyses.syntax import last_name, tree_of
 
 _OPERATORS = {"/": ast.Div, "**": ast.Pow}
 
@@ -10,7 +11,7 @@ def lines_calling(source: str, names: tuple[str, ...]) -> list[int]:
     """Return the 1-based lines that call one of the functions or methods, or use one of the operators ``/`` ``**``."""
     operators = tuple(_OPERATORS[name] for name in names if name in _OPERATORS)
     lines = set()
-    for node in _walk(source):
+    for node in ast.walk(tree_of(source)):
         calls = isinstance(node, ast.Call) and _last_name(node.func) in names
         divides = isinstance(node, ast.BinOp) and isinstance(node.op, operators)
         if isinstance(node, ast.expr) and (calls or divides):
@@ -24,7 +25,7 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
     ``self.fc = …`` is left out: there a class makes the attribute, and nobody replaces it.
     """
     lines = set()
-    for node in _walk(source):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Assign) and any(_assigns(target, attribute) for target in node.targets):
             lines.add(node.lineno)
     return sorted(lines)
@@ -33,7 +34,7 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
 def lines_giving(source: str, name: str) -> list[int]:
     """Return the 1-based lines that give a variable a value: ``model = …``, or ``self.model = …`` by its last name."""
     lines, last = set(), name.rpartition(".")[2]
-    for node in _walk(source):
+    for node in ast.walk(tree_of(source)):
         if isinstance(node, ast.Assign) and any(_last_name(target) == last for target in node.targets):
             lines.add(node.lineno)
     return sorted(lines)
@@ -45,38 +46,12 @@ def line_at(source: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-def nodes_of(source: str) -> Iterator[ast.AST]:
-    """Yield the nodes of a source's syntax tree, without the lines that only IPython understands."""
-    return _walk(source)
-
-
-def _walk(source: str) -> Iterator[ast.AST]:
-    for text in (source, "\n".join(_python_only(source))):
-        try:
-            yield from ast.walk(ast.parse(text))
-        except SyntaxError:
-            continue
-        return
-
-
-def _python_only(source: str) -> Iterator[str]:
-    """Blank the lines that only IPython understands, so that line numbers stay."""
-    for line in source.splitlines():
-        bare = line.lstrip()
-        indent = line[: len(line) - len(bare)]
-        yield f"{indent}pass" if bare.startswith(("%", "!", "?")) or bare.endswith("?") else line
-
-
 def _assigns(target: ast.expr, attribute: str) -> bool:
     own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
     return _last_name(target) == attribute and not isinstance(target, ast.Name) and not own
 
 
 def _last_name(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    if isinstance(node, ast.Name):
-        return node.id
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
-    return None
+    return last_name(node) or None

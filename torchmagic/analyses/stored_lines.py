@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Collection, Iterator
 
-from torchmagic.analyses.source_lines import nodes_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", "update", "setdefault", "push", "log"})
@@ -23,11 +23,11 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
         holders: Variables that were found to hold graphs, such as ``losses`` or ``trainer.history``; may be empty.
         backward: Line of the backward; 0 where it is not known.
     """
-    nodes = list(nodes_of(source))
+    nodes = list(ast.walk(tree_of(source)))
     cut = {id(part) for node in nodes if _cuts(node) for part in ast.walk(node) if part is not node}
     off = {id(part) for node in nodes if _is_no_grad(node) for part in ast.walk(node)}
     loops = [node for node in nodes if isinstance(node, _LOOPS)]
-    inner = {id(part) for loop in loops if _holds(loop, backward) for part in ast.walk(loop)}
+    inner = {id(part) for loop in loops if holds(loop, backward) for part in ast.walk(loop)}
     names = _with_graphs(nodes, set(losses), cut)
     written = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     best: tuple[int, int] | None = None
@@ -99,8 +99,7 @@ def _cuts(node: ast.AST) -> bool:
         return node.attr in _DATA
     if not isinstance(node, ast.Call):
         return isinstance(node, ast.JoinedStr)
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in _CUTTING
+    return last_name(node.func) in _CUTTING
 
 
 def _is_no_grad(node: ast.AST) -> bool:
@@ -120,7 +119,3 @@ def _owner(node: ast.expr) -> ast.expr:
 
 def _text(node: ast.expr) -> str:
     return ast.unparse(_owner(node)) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else ""
-
-
-def _holds(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)

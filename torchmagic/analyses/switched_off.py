@@ -3,7 +3,7 @@
 import ast
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import tree_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 
 _BLOCKS = frozenset({"no_grad", "inference_mode"})
 
@@ -26,8 +26,8 @@ def switches(source: str, line: int, *, function: str = "") -> Switch | None:
     tree = tree_of(source)
     if function:
         return next((found for node in _functions(tree, function, line) if (found := _of_function(node))), None)
-    around = [node for node in ast.walk(tree) if _holds(node, line)]
-    for node in sorted(around, key=lambda each: -getattr(each, "lineno", 0)):
+    around = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and holds(node, line)]
+    for node in sorted(around, key=lambda each: -each.lineno):
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 if _is_off(item.context_expr):
@@ -75,15 +75,9 @@ def _call_above(tree: ast.Module, line: int) -> Switch | None:
     return Switch(last.lineno, ast.unparse(last)) if last is not None else None
 
 
-def _holds(node: ast.AST, line: int) -> bool:
-    first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    return first is not None and last is not None and first <= line <= last
-
-
 def _is_off(node: ast.expr) -> bool:
     """Whether an expression switches gradients off: ``torch.no_grad()``, ``set_grad_enabled(False)``."""
-    call = node.func if isinstance(node, ast.Call) else node
-    name = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
+    name = last_name(node.func if isinstance(node, ast.Call) else node)
     if name in _BLOCKS:
         return True
     if name != "set_grad_enabled" or not isinstance(node, ast.Call):

@@ -23,6 +23,16 @@ def tree_of(source: str) -> ast.Module:
     return ast.Module(body=[], type_ignores=[])
 
 
+def last_name(node: ast.AST) -> str:
+    """Return a name or an attribute as its last part, ``sigmoid`` for ``torch.sigmoid``; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def holds(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether a line is one of those that a statement or an expression fills."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def _python_only(source: str) -> list[str]:
     lines = []
     for line in source.splitlines():

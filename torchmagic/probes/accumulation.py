@@ -38,7 +38,6 @@ class _Pass(NamedTuple):
     site: Site | None
     criterion: str
     batch: Identity | None
-    rows: int
 
 
 class _Period:
@@ -62,7 +61,6 @@ class Accumulation:
         self._taps: Taps | None = None
         self._scaling = Scaling()
         self._batch: Identity | None = None
-        self._rows = 0
         self._carries = False
         self._loaders: set[int] = set()
         self._pass: _Pass | None = None
@@ -99,7 +97,7 @@ class Accumulation:
             self._carries = True  # a recurrent state: the pieces of a sequence belong together
         if not self._batch:  # later models get what the first has made of the batch
             given = next(tensors_in([*args, *kwargs.values()]), None)
-            self._batch, self._rows = (None, 0) if given is None else (identity_of(given), _rows(given))
+            self._batch = None if given is None else identity_of(given)
 
     def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         if isinstance(output, torch.Tensor) and output.requires_grad:
@@ -117,7 +115,7 @@ class Accumulation:
         if loss is None or caller is None:
             return
         where = (id(caller.f_code), caller.f_lasti)
-        self._pass = _Pass(where, site_of(frame), self._criterion(loss), self._batch, self._rows)
+        self._pass = _Pass(where, site_of(frame), self._criterion(loss), self._batch)
         if self._carries:
             self._pass = self._pass._replace(criterion="")
         for entry in self._cast.optimizers:
@@ -171,7 +169,6 @@ class Accumulation:
                         step=self._recorder.step,
                         num_backwards=len(passes),
                         criterion=last.criterion,
-                        batches=(passes[0].rows, last.rows),
                         place=place_of(last.site),
                     )
                 )
@@ -202,10 +199,6 @@ def _is_unscaled_sum(passes: list[_Pass]) -> bool:
     if len(batches) < max(len(passes), 2) or len({each.where for each in passes}) > 1:
         return False
     return all(differ(first, second) for first, second in pairwise(batches))
-
-
-def _rows(tensor: torch.Tensor) -> int:
-    return tensor.shape[0] if tensor.dim() else 1
 
 
 def _is_written_out(node: Any) -> bool:

@@ -6,7 +6,7 @@ import torch
 
 from torchmagic.records.data import BatchRecord, ClassCountsRecord, Source
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.batch import class_counts, has_values, layout_of, rises, scales_of, values_of
+from torchmagic.tensors.batch import class_counts, has_values, layout_of, values_of
 
 # Kinds of one tensor (dtype, shape of a sample, layout, device) that are told; text comes in every length.
 MOST_KINDS = 8
@@ -23,14 +23,12 @@ class _Classes:
     def __init__(self) -> None:
         self.counts: list[int] = []
         self.in_batch: list[int] = []
-        self.num_sorted = 0
 
-    def add(self, counts: list[int], *, ordered: bool) -> None:
+    def add(self, counts: list[int]) -> None:
         longer = max(len(counts), len(self.counts))
         padded = [each + [0] * (longer - len(each)) for each in (self.counts, counts)]
         self.counts = [mine + theirs for mine, theirs in zip(*padded, strict=True)]
         self.in_batch.append(sum(1 for count in counts if count))
-        self.num_sorted += ordered
 
 
 class Facts:
@@ -54,7 +52,6 @@ class Facts:
         name: str,
         fields: Sequence[tuple[str, torch.Tensor]],
         *,
-        first_layer: str = "",
         training: bool = True,
     ) -> list[tuple[str, torch.Tensor]]:
         """Record what one batch holds; return the tensors in which something is not finite."""
@@ -68,7 +65,6 @@ class Facts:
             if values.nonfinite:
                 bad.append((field, tensor))
             if self._is_new(name, field, tensor):
-                scale, spread = scales_of(tensor)
                 recorder.add(
                     BatchRecord(
                         source=self._source,
@@ -83,9 +79,6 @@ class Facts:
                         high=values.high,
                         mean=values.mean,
                         std=values.std,
-                        scale=scale,
-                        spread=spread,
-                        first_layer=first_layer,
                         training=training,
                     )
                 )
@@ -98,11 +91,10 @@ class Facts:
         for field, value in fields:
             if not has_values(value) or value.dim() > MOST_TARGET_DIMS:
                 continue
-            tensor = value.cpu()
-            counts = class_counts(tensor)
+            counts = class_counts(value)
             if counts is not None:
                 known = self._classes.setdefault((name, field), _Classes())
-                known.add(counts, ordered=rises(tensor))
+                known.add(counts)
                 recorder.append("batch_classes", (known.in_batch[-1],), (f"{name}[{field}]" if field else name,))
 
     def tell_classes(self, recorder: Recorder) -> None:
@@ -117,7 +109,6 @@ class Facts:
                     field=field,
                     num_batches=len(known.in_batch),
                     num_few=sum(1 for number in known.in_batch if number <= few),
-                    num_sorted=known.num_sorted,
                     counts={str(i): count for i, count in enumerate(known.counts) if count},
                 )
             )

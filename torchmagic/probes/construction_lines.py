@@ -1,11 +1,10 @@
 """This file is the lines of a construction: where an object was built, and which lines led there."""
 
-import linecache
 from collections.abc import Sequence
 from types import FrameType, FunctionType
 
 from torchmagic.analyses.built_lines import LAMBDA, is_returned
-from torchmagic.probes.sites import Site, is_users, place_of
+from torchmagic.probes.sites import Site, is_users, place_of, source_of
 from torchmagic.records.place import Place
 
 # Lines of the user's that are remembered, and frames that are gone through for them.
@@ -39,6 +38,6 @@ def builder_of(places: Sequence[Place]) -> Place | None:
     It may lie in an earlier cell or a file.
     """
     for place in places[:-1]:
-        if place.function != LAMBDA and not is_returned("".join(linecache.getlines(place.file)), place.line):
+        if place.function != LAMBDA and not is_returned(source_of(place.file), place.line):
             return place
     return places[-1] if places else None

@@ -9,11 +9,13 @@ import torch
 
 from torchmagic.analyses.inplace_lines import Change, changes, written
 from torchmagic.analyses.made_by import makes
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, expression_at, names_in, resolve, users
 from torchmagic.probes.crash_reuse import loss_of
-from torchmagic.probes.crash_sources import attribute_classes, inplace_attributes, scopes, source_of
+from torchmagic.probes.crash_sources import attribute_classes, inplace_attributes, scopes
 from torchmagic.probes.graph_walk import walk
+from torchmagic.probes.sites import source_of
 from torchmagic.probes.variables import variables
 from torchmagic.records.crash import InplaceRecord
 from torchmagic.records.place import Place
@@ -150,8 +152,7 @@ def _best(
         return None, "", False
     ranked.sort(key=lambda each: -each[0])
     score, file, best = ranked[0]
-    lines = source_of(file).splitlines()
-    place = Place(file=file, line=best.line, source=lines[best.line - 1].strip())
+    place = Place(file=file, line=best.line, source=line_at(source_of(file), best.line))
     return place, best.target, len(ranked) == 1 or score > ranked[1][0]
 
 

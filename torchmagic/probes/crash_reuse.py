@@ -10,10 +10,12 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.carried_names import carried, growth, loops_around, makings, reads_before
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, expression_at, names_in, resolve, users
-from torchmagic.probes.crash_sources import modules_of, source_of
+from torchmagic.probes.crash_sources import modules_of
 from torchmagic.probes.graph_walk import walk
+from torchmagic.probes.sites import source_of
 from torchmagic.probes.storages import tensors_in
 from torchmagic.records.crash import Reuse, ReusedGraphRecord
 from torchmagic.records.place import Place
@@ -87,7 +89,7 @@ def _carried(entry: Entry, loss: str, tensors: Any) -> Found:
         nodes = set(walk(held, most=MOST_NODES).nodes)
         grown = rf"\b{re.escape(name)}\s*(\+=|=.*\b{re.escape(name)}\b)"
         same = name == loss or any(each.grad_fn is root for each in held)
-        fits = re.search(grown, _text(entry, line)) is not None if same else root not in nodes
+        fits = re.search(grown, line_at(_source(entry), line)) is not None if same else root not in nodes
         if held and _interior(nodes & own) and fits:
             return Reuse.CARRIED, name, _place(entry, line)
     return None
@@ -106,8 +108,8 @@ def _kept_in_attributes(entries: list[Entry], cast: Cast, tensors: Any) -> Found
             lines = [each.line for each in makings(source_of(file), f"self.{name}", 0)]
             kept = [line for line in lines if reads_before(source_of(file), f"self.{name}", line)]
             if kept:
-                text = source_of(file).splitlines()[kept[0] - 1].strip()
-                return Reuse.CARRIED, f"{path}.{name}", Place(file=file, line=kept[0], source=text)
+                place = Place(file=file, line=kept[0], source=line_at(source_of(file), kept[0]))
+                return Reuse.CARRIED, f"{path}.{name}", place
     return None
 
 
@@ -168,11 +170,6 @@ def _source(entry: Entry) -> str:
     return source_of(entry.frame.f_code.co_filename)
 
 
-def _text(entry: Entry, line: int) -> str:
-    lines = _source(entry).splitlines()
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-
-
 def _place(entry: Entry, line: int) -> Place:
     code = entry.frame.f_code
-    return Place(file=code.co_filename, line=line, source=_text(entry, line), function=code.co_name)
+    return Place(file=code.co_filename, line=line, source=line_at(_source(entry), line), function=code.co_name)

@@ -1,6 +1,5 @@
 """This file finds the source code that ran: files, functions and methods of the user's."""
 
-import linecache
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
@@ -12,11 +11,6 @@ from torchmagic.probes.crash_frames import Entry
 from torchmagic.probes.sites import is_users, is_users_file
 
 MOST_METHODS = 64
-
-
-def source_of(file: str) -> str:
-    """Return the text of a file or a cell; empty where it cannot be read."""
-    return "".join(linecache.getlines(file))
 
 
 def scopes(theirs: Iterable[Entry], cast: Cast, namespace: Mapping[str, Any]) -> dict[str, list[tuple[int, str]]]:

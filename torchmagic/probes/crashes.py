@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.building_lines import line_building
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import (
     RELAYS,
@@ -29,10 +30,10 @@ from torchmagic.probes.crash_frames import (
 from torchmagic.probes.crash_inplace import changed_in_place
 from torchmagic.probes.crash_memory import out_of_memory
 from torchmagic.probes.crash_reuse import reused_graph
-from torchmagic.probes.crash_sources import source_of
 from torchmagic.probes.crash_values import Extent, extent
 from torchmagic.probes.gradless import Gradless
 from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.sites import source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.place import Place
@@ -215,5 +216,5 @@ def _built(path: str, theirs: list[Entry], modules: list[nn.Module]) -> Place | 
         source = source_of(file)
         line = line_building(source, parts)
         if line:
-            return Place(file=file, line=line, source=re.sub(r"\s+", " ", source.splitlines()[line - 1].strip()))
+            return Place(file=file, line=line, source=re.sub(r"\s+", " ", line_at(source, line)))
     return None

@@ -10,7 +10,7 @@ from torch import nn
 from torchmagic.analyses.cuts import Cut, cuts_above, cuts_within
 from torchmagic.analyses.scopes import Scope, name_of, scopes
 from torchmagic.probes.names import Names
-from torchmagic.probes.sites import Site, is_users_file
+from torchmagic.probes.sites import Site, is_users_file, source_of
 from torchmagic.records.place import Place
 
 # Files and cells that are read.
@@ -52,7 +52,7 @@ class Code:
         """Return the scopes of all that is known."""
         for _, function in self._names.functions():
             self._add(getattr(function, "__code__", None))
-        return [scope for file in self._files for scope in scopes("".join(linecache.getlines(file)), file=file)]
+        return [scope for file in self._files for scope in scopes(source_of(file), file=file)]
 
     def _add(self, code: CodeType | None) -> None:
         if code is not None and len(self._files) < MOST_FILES and is_users_file(code.co_filename):

@@ -140,7 +140,6 @@ def _record(weight: _Weight, tensor: torch.Tensor, step: int) -> EqualUnitsRecor
         class_name=weight.class_name,
         step=step,
         num_units=values.shape[dim],
-        num_inputs=values.numel() // values.shape[dim],
         weight_deviation=spreads[dim][1],
         gradient_deviation=spreads[dim][0],
         is_zero=not values.any(),

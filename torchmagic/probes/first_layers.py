@@ -140,7 +140,6 @@ class FirstLayers:
                     module=path,
                     step=self._recorder.step,
                     share=(given == padding).float().mean().item(),
-                    num_indices=given.numel(),
                     place=place_of(self._site),
                 )
             )

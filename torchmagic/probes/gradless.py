@@ -5,13 +5,14 @@ from typing import Any
 
 import torch
 
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.switched_off import last_switch, switches
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, users
-from torchmagic.probes.crash_sources import modules_of, source_of
+from torchmagic.probes.crash_sources import modules_of
 from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import Site, is_users_file, place_of, site_of
+from torchmagic.probes.sites import Site, is_users_file, place_of, site_of, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import GradlessForwardRecord
 from torchmagic.records.place import Place
@@ -112,8 +113,7 @@ class Gradless:
             return (last.how, notebook.place_at(last.line)) if last is not None else ("", None)
         if found is None:
             return "", None
-        text = source.splitlines()[found.line - 1].strip()
-        return found.how, Place(file=file, line=found.line, source=text)
+        return found.how, Place(file=file, line=found.line, source=line_at(source, found.line))
 
     def _decorated(self) -> tuple[str, Place | None] | None:
         """Return the decorator, or the block, that switches gradients off inside a ``forward`` of the user's."""
@@ -126,7 +126,7 @@ class Gradless:
             source = source_of(code.co_filename)
             found = switches(source, code.co_firstlineno, function=code.co_name)
             if found is not None:
-                text = source.splitlines()[found.line - 1].strip()
+                text = line_at(source, found.line)
                 return found.how, Place(file=code.co_filename, line=found.line, source=text, function=code.co_name)
         return None
 

@@ -1,6 +1,5 @@
 """This file reads the graph above a loss: which of its operators can have made a value or a gradient non-finite."""
 
-import linecache
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +7,7 @@ import torch
 
 from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.probes.names import Names
-from torchmagic.probes.sites import Site
+from torchmagic.probes.sites import Site, source_of
 from torchmagic.tensors.finite import is_finite
 
 # Nodes looked at: all that stands between a model and its loss, and the last layers.
@@ -111,7 +110,5 @@ def _line_of(kind: str, site: Site | None, names: Names) -> Site | None:
     codes = [site.code] if site is not None else []
     codes += [value.__code__ for _, value in names.functions()]
     files = {code.co_filename: code for code in codes}
-    found = [
-        (code, line) for file, code in files.items() for line in lines_calling("".join(linecache.getlines(file)), words)
-    ]
+    found = [(code, line) for file, code in files.items() for line in lines_calling(source_of(file), words)]
     return Site(found[0][0], found[0][1]) if len(found) == 1 else None

@@ -86,8 +86,7 @@ class Inputs:
             return
         began = now()
         fields = [*fields_in(args), *fields_in(kwargs)][:MOST_TENSORS]
-        layer = _first_layer(module) if calls.count <= FIRST_CALLS else ""
-        self._models.look(self._recorder, model.name, fields, first_layer=layer, training=self._taps.grad_enabled)
+        self._models.look(self._recorder, model.name, fields, training=self._taps.grad_enabled)
         tensors = values_in(fields)
         if tensors and trains:
             source = loader.name if loader is not None else ""
@@ -117,9 +116,3 @@ class Inputs:
         self._losses.look(self._recorder, name, fields, training=self._taps.grad_enabled)
         self._losses.count_classes(self._recorder, name, fields[1:])
         self._pacer.pay("inputs", now() - began)
-
-
-def _first_layer(module: nn.Module) -> str:
-    """Return the class of the first module that has parameters of its own, as registered."""
-    found = (type(part).__name__ for part in module.modules() if part._parameters)
-    return next(found, "")

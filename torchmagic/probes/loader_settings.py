@@ -6,16 +6,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import torch
 from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 
 from torchmagic.probes.sites import Site, place_of
-from torchmagic.probes.worker_randomness import GENERATORS, generators_read, line_of_seed, plain_function
+from torchmagic.probes.worker_randomness import generators_read, line_of_seed, plain_function
 from torchmagic.records.model import LoaderRecord
 
 RANDOM = (RandomSampler, SubsetRandomSampler, WeightedRandomSampler)
-# Attributes of a dataset that are looked at for generators, and how far down: a subset's dataset's transform.
-MOST_ATTRIBUTES, DEEPEST = 64, 3
+# Functions of the user's that call each other are followed so far.
+DEEPEST = 3
 # How a function for workers learns in which one it runs, beside its argument.
 WORKER_SEEDS = frozenset({"initial_seed", "get_worker_info", "getpid", "urandom", "time", "time_ns", "default_rng"})
 
@@ -71,7 +70,6 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
         has_generator=setting("generator") is not None,
         worker_init=_name_of(init),
         worker_init_constant=constant,
-        random_attributes=tuple(_generators(dataset, "", 0)),
         random_read=read,
         seeded=line_of_seed(read, init, place) if iterator._num_workers > 1 and (constant or read) else None,
         place=place,
@@ -117,18 +115,3 @@ def _seeds(function: FunctionType, depth: int = 0) -> bool:
         return True
     called = (function.__globals__.get(name) for name in names)
     return depth < DEEPEST and any(isinstance(each, FunctionType) and _seeds(each, depth + 1) for each in called)
-
-
-def _generators(value: Any, path: str, depth: int) -> list[str]:
-    """Return the attributes of a dataset, and of its transforms, that hold a random generator."""
-    found: list[str] = []
-    attributes = getattr(value, "__dict__", None)
-    if depth >= DEEPEST or not isinstance(attributes, dict):
-        return found
-    for name, held in list(attributes.items())[:MOST_ATTRIBUTES]:
-        where = f"{path}.{name}" if path else name
-        if isinstance(held, GENERATORS):
-            found.append(where)
-        elif not isinstance(held, (torch.Tensor, torch.nn.Module, type, FunctionType)):
-            found += _generators(held, where, depth + 1)
-    return found

@@ -7,8 +7,8 @@ from types import FrameType
 from typing import Any
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.earlier_cells import line_making
 from torchmagic.probes.loader_settings import Datasets, record_of
+from torchmagic.probes.notebook_text import line_making
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps

@@ -1,6 +1,5 @@
 """This file watches steps without gradients: those that were reset too early, and those that no backward made."""
 
-import linecache
 from types import FrameType
 from typing import Any
 
@@ -10,7 +9,7 @@ from torchmagic.analyses.gradient_lines import reset_between
 from torchmagic.probes.cast import Cast, Optimizer
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, place_of, site_of, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import Idle, IdleStepRecord
 from torchmagic.records.place import Place
@@ -182,7 +181,7 @@ class LoopOrder:
             return None
         code = self._site.code
         first = self._backward.line if self._backward is not None and self._backward.code is code else 0
-        line = reset_between("".join(linecache.getlines(code.co_filename)), first, self._site.line)
+        line = reset_between(source_of(code.co_filename), first, self._site.line)
         return Site(code, line) if line else None
 
     def _rest(self) -> None:

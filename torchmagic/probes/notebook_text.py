@@ -1,13 +1,16 @@
 """This file is the text of the notebook: its cells one below the other, and each line's way back to its cell."""
 
+import ast
 import linecache
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import tree_of
-from torchmagic.probes.earlier_cells import CELLS
+from torchmagic.analyses.syntax import last_name, tree_of
+from torchmagic.probes.sites import source_of
 from torchmagic.records.place import Place
 
+# How IPython and its kernel name the files of cells.
+CELLS = ("<ipython-input", "ipykernel_")
 # The newest cells are read, as far as so many characters go.
 MOST_CELLS, MOST_CHARACTERS = 64, 60_000
 
@@ -54,14 +57,43 @@ def notebook_text(last: str = "") -> NotebookText:
     return NotebookText("\n".join(lines), tuple(cells))
 
 
+def line_making(name: str, called: str) -> Place | None:
+    """Return the newest line in a cell that gives a name the result of a call, such as of ``DataLoader``.
+
+    Args:
+        name: A variable, or the last part of ``trainer.loader``.
+        called: Name of a class or a function, or the end of it.
+    """
+    last = name.rpartition(".")[2]
+    for file in _newest_cells():
+        source = source_of(file)
+        if called not in source or last not in source or len(source) > MOST_CHARACTERS:
+            continue
+        nodes = ast.walk(tree_of(source))
+        found = [node.lineno for node in nodes if isinstance(node, ast.Assign) and _gives(node, last, called)]
+        if found:
+            return Place(file=file, line=found[-1], source=linecache.getline(file, found[-1]).strip())
+    return None
+
+
 def _files(last: str) -> Iterator[str]:
     """Yield the files of cells that are a program, the newest first."""
-    known = [file for file in list(linecache.cache) if any(part in file for part in CELLS) and file != last]
     left = MOST_CHARACTERS
-    for file in [last, *reversed(known[-MOST_CELLS:])]:
-        source = "".join(linecache.getlines(file)) if file else ""
+    for file in [last, *(each for each in _newest_cells() if each != last)]:
+        source = source_of(file) if file else ""
         left -= len(source)
         if left < 0:
             return
         if source and tree_of(source).body:
             yield file
+
+
+def _newest_cells() -> list[str]:
+    return [file for file in reversed(list(linecache.cache)) if any(part in file for part in CELLS)][:MOST_CELLS]
+
+
+def _gives(node: ast.Assign, name: str, called: str) -> bool:
+    targets = {last_name(each) for target in node.targets for each in ast.walk(target)}
+    return name in targets and any(
+        isinstance(each, ast.Call) and last_name(each.func).endswith(called) for each in ast.walk(node.value)
+    )

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
+from torchmagic.analyses.syntax import last_name
 from torchmagic.probes.origin_purity import UNKNOWN, changed_names, function_of, value_of
 
 # Contexts that change what is computed; others, such as timers, are left out.
@@ -176,8 +177,7 @@ def _blocks(owner: Any) -> list[list[Any]]:
 
 
 def _word(node: ast.expr) -> str:
-    function = node.func if isinstance(node, ast.Call) else node
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def _is_model(value: Any) -> bool:

@@ -4,13 +4,15 @@ import ast
 import builtins
 import functools
 import inspect
-import linecache
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 from torch import nn
+
+from torchmagic.analyses.syntax import last_name
+from torchmagic.probes.sites import source_of
 
 # Functions of Python that change nothing; what print says is swallowed.
 PLAIN = frozenset({
@@ -122,13 +124,13 @@ def body_of(code: CodeType) -> list[ast.stmt]:
 def tree_of(file: str) -> ast.Module | None:
     """Return the syntax tree of a file or cell; None where its source is not known or not Python."""
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return ast.parse(source_of(file))
     except (SyntaxError, ValueError):
         return None
 
 
 def _call_is_pure(call: ast.Call, names: Mapping[str, Any], depth: int) -> bool:  # noqa: PLR0911 - one answer for each kind of callee
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     value = value_of(call.func, names)
     if name in DEEDS:
         return False

@@ -1,6 +1,5 @@
 """This file watches autograd graphs that outlive their step: how many there are, and which variable holds them."""
 
-import linecache
 import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from torchmagic.analyses.stored_lines import line_that_stores
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import saved, walk
 from torchmagic.probes.losses import loss_name
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, place_of, site_of, source_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.variables import variables
@@ -153,7 +152,7 @@ class Retained:
         """Return the line beside the backward whose text keeps a graph."""
         if self._site is None:
             return None
-        source = "".join(linecache.getlines(self._site.code.co_filename))
+        source = source_of(self._site.code.co_filename)
         line = line_that_stores(source, {loss_name(self._site)}, holders, self._site.line)
         return place_of(Site(self._site.code, line)) if line else place_of(self._site)
 

@@ -92,6 +92,11 @@ def place_of(site: Site | None) -> Place | None:
     return Place(file=file, line=site.line, source=source, function=site.code.co_name)
 
 
+def source_of(file: str) -> str:
+    """Return the text of a file or a cell; empty where it cannot be read."""
+    return "".join(linecache.getlines(file))
+
+
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs the user's own code."""
     return _kind(frame.f_code.co_filename) == "user"

@@ -37,9 +37,7 @@ class _Waiting:
         self.lengths: list[float] = []
         self.held: list[tuple[int, int]] = []
         self.backward: Site | None = None
-        self.reset: Site | None = None
         self.schedule: Site | None = None
-        self.construction: Site | None = None
 
     def parameters(self) -> list[torch.Tensor]:
         """Return some of its parameters."""
@@ -116,13 +114,12 @@ class Unstepped:
     def _built(self, optimizer: Any, frame: FrameType) -> None:
         entry = self._entry(optimizer)
         if entry is not None:
-            entry.built, entry.construction = True, site_of(frame)
+            entry.built = True
 
     def _resets(self, owner: Any, frame: FrameType) -> None:
         entry = self._entry(owner)
         if entry is not None:
             entry.resets += 1
-            entry.reset = entry.reset or site_of(frame)
 
     def _scheduler_built(self, scheduler: Any, frame: FrameType) -> None:
         self._entry(getattr(scheduler, "optimizer", None))
@@ -182,8 +179,6 @@ def _record(entry: _Waiting, module: str) -> UnsteppedRecord:
         built=entry.built,
         changed=entry.changed,
         backward=place_of(entry.backward),
-        reset=place_of(entry.reset),
         schedule=place_of(entry.schedule),
-        construction=place_of(entry.construction),
         module=module,
     )

@@ -30,9 +30,6 @@ class BatchRecord:
         high: Greatest finite value looked at.
         mean: Mean of the finite values looked at.
         std: Their standard deviation.
-        scale: Greatest mean magnitude of one feature (last dimension of a matrix, channel of images); NaN for others.
-        spread: Greatest feature's standard deviation over the least one above zero; 1 where all are alike.
-        first_layer: Class of the model's first module that has parameters; empty for loaders and losses.
         training: Whether gradients were being recorded.
     """
 
@@ -48,9 +45,6 @@ class BatchRecord:
     high: float
     mean: float
     std: float
-    scale: float
-    spread: float
-    first_layer: str = ""
     training: bool = True
 
 
@@ -91,7 +85,6 @@ class ClassCountsRecord:
         field: Where they stand in the batch.
         num_batches: Batches looked at.
         num_few: Batches that held two classes at most, or a single one where there are only two.
-        num_sorted: Batches in which the classes stood in rising order although there were several.
         counts: Samples a class.
     """
 
@@ -100,5 +93,4 @@ class ClassCountsRecord:
     field: str
     num_batches: int
     num_few: int
-    num_sorted: int
     counts: Mapping[str, int]

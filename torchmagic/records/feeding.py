@@ -119,7 +119,6 @@ class PaddingRecord:
     module: str
     step: int
     share: float
-    num_indices: int
     place: Place | None
 
 

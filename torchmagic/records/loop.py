@@ -75,9 +75,7 @@ class UnsteppedRecord:
         built: Whether it was built in this run.
         changed: Whether its parameters changed all the same.
         backward: Line of the backward.
-        reset: Line of ``zero_grad``.
         schedule: Line of the scheduler's step.
-        construction: Line that built it.
         module: Innermost module that has all its parameters; empty where none of a model has.
     """
 
@@ -89,9 +87,7 @@ class UnsteppedRecord:
     built: bool
     changed: bool
     backward: Place | None
-    reset: Place | None
     schedule: Place | None
-    construction: Place | None
     module: str = ""
 
 
@@ -104,7 +100,6 @@ class AccumulationRecord:
         step: The step.
         num_backwards: Backward passes since its step before.
         criterion: What the last loss was made by: a function, or the name of a node of the graph.
-        batches: Rows of the first and the last batch.
         place: Line of the backward.
     """
 
@@ -112,7 +107,6 @@ class AccumulationRecord:
     step: int
     num_backwards: int
     criterion: str
-    batches: tuple[int, ...]
     place: Place | None
 
 

@@ -72,8 +72,8 @@ class LoaderRecord:
         worker_init: Name of ``worker_init_fn``; empty without one.
         worker_init_constant: Whether ``worker_init_fn`` does the same in every worker: it reads neither the worker's
             number nor its seed.
-        random_attributes: Attributes of the dataset that hold a random generator, which every worker copies.
-        random_read: Those, and global variables, that hold one and are read by code that workers run.
+        random_read: Attributes of the dataset, and global variables, that hold a random generator, which every worker
+            copies, and that are read by code that workers run.
         seeded: Line of the notebook that makes such a generator, or that seeds in ``worker_init_fn``; looked for only
             where the workers may draw the same numbers.
         place: Line that iterates it.
@@ -98,7 +98,6 @@ class LoaderRecord:
     has_generator: bool = False
     worker_init: str = ""
     worker_init_constant: bool = False
-    random_attributes: tuple[str, ...] = ()
     random_read: tuple[str, ...] = ()
     seeded: Place | None = None
     place: Place | None = None

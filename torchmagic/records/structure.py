@@ -15,7 +15,6 @@ class EqualUnitsRecord:
         class_name: Class of the module; empty for a tensor that belongs to none.
         step: Optimizer steps made before.
         num_units: How many units it has.
-        num_inputs: Values of each unit.
         weight_deviation: Greatest distance of a unit from the first one, as a share of the greatest magnitude.
         gradient_deviation: The same of their gradients; 0 where there are none, or all are zero.
         is_zero: Whether all its values are zero.
@@ -29,7 +28,6 @@ class EqualUnitsRecord:
     class_name: str
     step: int
     num_units: int
-    num_inputs: int
     weight_deviation: float
     gradient_deviation: float
     is_zero: bool

@@ -1,37 +1,27 @@
 """This file is the causes: which findings follow from which others in the same run."""
 
+# The loop leaves the weights as they are.
+NO_UPDATE = ("zero-grad-after-backward", "backward-missing", "step-missing")
+# What the loss depends on is not what is trained.
+CUT_OFF = ("detached-loss", "detached-subgraph", "stale-optimizer", "unregistered-parameter")
+# Nothing that a step does lasts, or it does nothing.
+IDLE = (*NO_UPDATE, "model-recreated", "optimizer-recreated", *CUT_OFF)
+# Steps lead away, or go too far.
+TOO_FAST = ("ascending-loss", "lr-too-high", "input-not-normalised", "target-not-normalised")
+# Values grow until they are no numbers.
+GROWN = ("nonfinite-input", "exploding-gradient", "missing-zero-grad", *TOO_FAST, "all-targets-ignored")
+
 # A finding of the first rule follows from findings of the others, when there are any.
 FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "exploding-gradient": (
         "missing-zero-grad",
         "nonfinite-input",
-        "ascending-loss",
-        "lr-too-high",
-        "input-not-normalised",
-        "target-not-normalised",
+        *TOO_FAST,
         "clip-ineffective",
         "not-log-probabilities",
     ),
-    "nonfinite-forward": (
-        "nonfinite-input",
-        "exploding-gradient",
-        "missing-zero-grad",
-        "ascending-loss",
-        "lr-too-high",
-        "input-not-normalised",
-        "target-not-normalised",
-        "all-targets-ignored",
-    ),
-    "nonfinite-gradient": (
-        "nonfinite-input",
-        "exploding-gradient",
-        "missing-zero-grad",
-        "ascending-loss",
-        "lr-too-high",
-        "input-not-normalised",
-        "target-not-normalised",
-        "all-targets-ignored",
-    ),
+    "nonfinite-forward": GROWN,
+    "nonfinite-gradient": GROWN,
     "dead-relu": (
         "exploding-gradient",
         "missing-zero-grad",
@@ -56,13 +46,8 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "batch-mixing",
         "input-not-normalised",
         "constant-batch",
-        "zero-grad-after-backward",
-        "backward-missing",
-        "step-missing",
-        "detached-loss",
-        "detached-subgraph",
-        "stale-optimizer",
-        "unregistered-parameter",
+        *NO_UPDATE,
+        *CUT_OFF,
         "weight-decay-dominates",
         "lr-too-high",
         "wrong-dim-softmax",
@@ -91,12 +76,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "softmax-before-cross-entropy",
         "lr-too-high",
     ),
-    "symmetric-init": (
-        "zero-init",
-        "zero-grad-after-backward",
-        "backward-missing",
-        "step-missing",
-    ),
+    "symmetric-init": ("zero-init", *NO_UPDATE),
     "detached-loss": ("no-grad-training",),
     "global-mode-left": ("no-grad-training",),
     "fp16-headroom": ("exploding-gradient", "amp-overflow-skips"),
@@ -124,9 +104,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "scheduler-step-frequency",
         "amp-overflow-skips",
         "detached-loss",
-        "zero-grad-after-backward",
-        "backward-missing",
-        "step-missing",
+        *NO_UPDATE,
         "zero-init",
         "degenerate-logits",
     ),
@@ -156,29 +134,9 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "weight-decay-dominates": ("missing-zero-grad", "detached-loss"),
     "unshuffled-loader": ("constant-batch",),
     "class-imbalance": ("constant-batch",),
-    "loss-not-decreasing": (
-        "zero-grad-after-backward",
-        "backward-missing",
-        "step-missing",
-        "model-recreated",
-        "optimizer-recreated",
-        "detached-loss",
-        "detached-subgraph",
-        "stale-optimizer",
-        "unregistered-parameter",
-    ),
-    "plateau": (
-        "zero-grad-after-backward",
-        "backward-missing",
-        "step-missing",
-        "model-recreated",
-        "optimizer-recreated",
-        "detached-loss",
-        "detached-subgraph",
-        "stale-optimizer",
-        "unregistered-parameter",
-    ),
-    "zero-init": ("zero-grad-after-backward", "backward-missing", "step-missing"),
+    "loss-not-decreasing": IDLE,
+    "plateau": IDLE,
+    "zero-init": NO_UPDATE,
     "grad-accumulation-unscaled": ("missing-zero-grad",),
     "optimizer-recreated": ("model-recreated",),
     "batch-mixing": ("wrong-dim-softmax", "module-created-in-forward"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
@@ -60,3 +61,8 @@ def line_of(place: Place | None) -> Located:
     if place is None:
         return Located(line=None, source=None)
     return Located(line=place.line or None, source=place.source)
+
+
+def line_in(run: Run, line: int | None) -> Located:
+    """Return a line of a run's own source as the ``line`` and ``source`` of a finding; None stands for no line."""
+    return Located(line=line, source=line_at(run.source, line) if line is not None else None)

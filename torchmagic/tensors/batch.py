@@ -13,8 +13,6 @@ from torchmagic.tensors.reduce import fetch
 
 # Integer targets from 0 up to here are classes; beyond, they are tokens or identities.
 MOST_CLASSES = 1000
-# Values of one feature or channel that are looked at, all features together.
-MOST_FEATURE_VALUES = 1 << 16
 # A larger batch is told from another by this many of its values.
 MOST_PRINT_VALUES = 1 << 16
 IMAGE_DIMS, MATRIX_DIMS = 4, 2
@@ -76,22 +74,6 @@ def values_of(tensor: torch.Tensor) -> Values:
     return Values(low, high, mean, std, nonfinite=True)
 
 
-def scales_of(tensor: torch.Tensor) -> tuple[float, float]:
-    """Return the greatest mean magnitude of a feature, and the greatest feature's deviation over the least one's.
-
-    A feature is a column of a matrix or a channel of images; NaN for other shapes and for integers.
-    """
-    if not tensor.is_floating_point() or tensor.dim() not in (MATRIX_DIMS, IMAGE_DIMS) or tensor.shape[0] < MATRIX_DIMS:
-        return math.nan, math.nan
-    rows = max(MATRIX_DIMS, MOST_FEATURE_VALUES // max(tensor[0].numel(), 1))
-    few = tensor.detach()[:rows].float()
-    others = (0, *range(2, few.dim()))
-    deviations = few.std(others, correction=0)
-    moving = deviations[deviations > 0]
-    spread = (moving.max() / moving.min()).item() if moving.numel() else math.nan
-    return few.abs().mean(others).max().item(), spread
-
-
 def fingerprint(tensor: torch.Tensor) -> Print:
     """Return what tells a batch from others: equal batches have equal ones, and hardly any others do.
 
@@ -133,12 +115,6 @@ def class_counts(tensor: torch.Tensor) -> list[int] | None:
         return None
     counts: list[int] = np.bincount(numbers).tolist()
     return counts
-
-
-def rises(tensor: torch.Tensor) -> bool:
-    """Whether targets stand in rising order although there are several."""
-    numbers = _as_array(tensor.detach().reshape(-1))
-    return bool((numbers[1:] >= numbers[:-1]).all() and numbers[-1] > numbers[0])
 
 
 def bad_rows(tensor: torch.Tensor, most: int) -> list[tuple[int | None, int, int]]:

@@ -17,9 +17,7 @@ def found(counts, *, shuffle=True):
         LoaderUseRecord(
             loader="train", num_passes=1, num_batches=20, num_single=0, num_empty=0, num_trained=20, place=None
         ),
-        ClassCountsRecord(
-            source=Source.LOADER, name="train", field="1", num_batches=20, num_few=0, num_sorted=0, counts=counts
-        ),
+        ClassCountsRecord(source=Source.LOADER, name="train", field="1", num_batches=20, num_few=0, counts=counts),
     ]
     return [each.severity for each in class_imbalance(run)]
 

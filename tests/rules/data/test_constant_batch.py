@@ -108,8 +108,7 @@ def of_one_value(*values, same_object=False, low=0.0, **changes):
     run = Run()
     facts = {
         "source": Source.MODEL, "name": "net", "field": "0", "step": 0, "shape": (32, 4), "dtype": "float32",
-        "layout": "contiguous", "device": "cpu", "low": 0.0, "high": 0.0, "mean": 0.0, "std": 0.0, "scale": 0.0,
-        "spread": 1.0,
+        "layout": "contiguous", "device": "cpu", "low": 0.0, "high": 0.0, "mean": 0.0, "std": 0.0,
     }  # fmt: skip
     run.records.append(BatchRecord(**facts | changes))
     for step, value in enumerate(values):

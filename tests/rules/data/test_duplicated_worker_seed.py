@@ -46,5 +46,5 @@ def test_fewer_than_two_workers_are_silent(workers):
 
 
 def test_a_generator_that_no_worker_reads_and_one_that_workers_may_seed_are_silent():
-    assert found(random_attributes=("rng",)) == []
+    assert found(random_read=()) == []
     assert found(random_read=("rng",), worker_init="start") == []

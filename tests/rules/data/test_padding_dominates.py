@@ -11,7 +11,7 @@ from torchmagic.session.run import Run
 def found(*shares):
     run = Run()
     run.records += [
-        PaddingRecord(model="net", module="net.0", step=step, share=share, num_indices=100, place=None)
+        PaddingRecord(model="net", module="net.0", step=step, share=share, place=None)
         for step, share in enumerate(shares)
     ]
     return [(each.severity, each.module) for each in padding_dominates(run)]
@@ -30,7 +30,7 @@ def test_one_short_batch_of_several_and_one_look_are_silent():
 def test_each_table_is_judged_by_its_own_indices():
     run = Run()
     run.records += [
-        PaddingRecord(model="net", module=module, step=step, share=share, num_indices=100, place=None)
+        PaddingRecord(model="net", module=module, step=step, share=share, place=None)
         for module, share in (("net.0", 0.9), ("net.4", 0.1))
         for step in range(3)
     ]

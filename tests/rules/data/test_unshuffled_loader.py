@@ -17,7 +17,7 @@ TEN = {str(name): 64 for name in range(10)}
 
 def counts(num_few, *, classes=TEN, batches=20, source=Source.LOADER, field="1", name="train"):
     return ClassCountsRecord(
-        source=source, name=name, field=field, num_batches=batches, num_few=num_few, num_sorted=0, counts=classes
+        source=source, name=name, field=field, num_batches=batches, num_few=num_few, counts=classes
     )
 
 

@@ -127,7 +127,7 @@ def in_double(*, weights="float64", batch="float64", optimizer="SGD", source="",
         BatchRecord(
             source=others.get("batch_source", Source.MODEL), name=others.get("batch_of", "net"), field="0", step=0,
             shape=(4, 2), dtype=batch, layout="contiguous",
-            device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1, scale=1.0, spread=1.0,
+            device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1,
         ),
     ]  # fmt: skip
     if modes:

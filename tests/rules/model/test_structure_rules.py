@@ -151,7 +151,7 @@ def loader(name, size=8, samples=16, *, drop_last=False, place=None):
 def single(name):
     return BatchRecord(
         source=Source.LOADER, name=name, field="0", step=0, shape=(1, 4), dtype="float32", layout="contiguous",
-        device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1, scale=1.0, spread=1.0,
+        device="cpu", low=0.0, high=1.0, mean=0.5, std=0.1,
     )  # fmt: skip
 
 

@@ -28,7 +28,6 @@ def look(parameter, step, **facts):
         "class_name": "Linear",
         "step": step,
         "num_units": 32,
-        "num_inputs": 8,
         "weight_deviation": 0.0,
         "gradient_deviation": 0.0,
         "is_zero": False,

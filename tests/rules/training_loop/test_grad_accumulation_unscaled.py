@@ -15,9 +15,7 @@ LINE = Place(file="<cell>", line=5, source="loss.backward()")
 
 def sums(*counts):
     return [
-        AccumulationRecord(
-            optimizer="opt", step=step, num_backwards=count, criterion="cross_entropy", batches=(8, 8), place=LINE
-        )
+        AccumulationRecord(optimizer="opt", step=step, num_backwards=count, criterion="cross_entropy", place=LINE)
         for step, count in enumerate(counts, start=1)
     ]
 

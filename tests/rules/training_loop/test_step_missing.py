@@ -23,9 +23,7 @@ def unstepped(**changes):
         "built": False,
         "changed": False,
         "backward": BACKWARD,
-        "reset": None,
         "schedule": None,
-        "construction": None,
     }
     return UnsteppedRecord(**{**facts, **changes})
 

@@ -20,7 +20,7 @@ from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps in a row, as the same batch a few times over can be chance in a small dataset.
@@ -143,5 +143,4 @@ def _fetched(run: Run, place: Place | None, model: str) -> Located:
     """Return the line that fetches the batch, where the cell says it."""
     if place is None or line_at(run.source, place.line) != place.source:
         return line_of(place)
-    line = fetch_line(run.source, place, model) or place.line
-    return Located(line=line, source=line_at(run.source, line))
+    return line_in(run, fetch_line(run.source, place, model) or place.line)

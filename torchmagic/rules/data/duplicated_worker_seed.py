@@ -15,10 +15,9 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
-from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Below two workers nobody draws the same numbers as another one.
@@ -67,6 +66,4 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
 
 def _located(run: Run, record: LoaderRecord, line: int | None) -> Located:
     """Return a line of this cell, else that of an earlier one, else the loader's."""
-    if line is not None:
-        return Located(line=line, source=line_at(run.source, line))
-    return line_of(record.seeded or line_of_loader(record))
+    return line_in(run, line) if line is not None else line_of(record.seeded or line_of_loader(record))

@@ -19,7 +19,7 @@ from torchmagic.analyses.data_lines import origin_line
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.feeding import FirstLayerRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Mean magnitude of one feature; what is normalised is near 1, and even raw grey values of 0 to 16 are far below.
@@ -74,5 +74,5 @@ def _located(run: Run, record: FirstLayerRecord) -> Located:
     if record.place is not None and line_at(run.source, record.place.line) == record.place.source:
         line = origin_line(run.source, record.place, record.model)
         if line is not None:
-            return Located(line=line, source=line_at(run.source, line))
+            return line_in(run, line)
     return line_of(record.made or record.place)

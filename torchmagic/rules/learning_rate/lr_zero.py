@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torchmagic.analyses.rates import Rate, rates
-from torchmagic.analyses.source_lines import line_at, lines_assigning
+from torchmagic.analyses.source_lines import lines_assigning
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # A rate below this moves no float32 weight; the catalogue's number.
@@ -91,7 +91,7 @@ def _place(run: Run, rate: Rate) -> Located:
             return line_of(schedule.built or schedule.place)
     by_hand = lines_assigning(run.source, "lr")
     if by_hand and rate.values.max() >= ZERO:
-        return Located(line=by_hand[0], source=line_at(run.source, by_hand[0]))
+        return line_in(run, by_hand[0])
     return line_of(rate.group.built)
 
 

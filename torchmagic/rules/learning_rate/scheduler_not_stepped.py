@@ -13,10 +13,10 @@ or one-cycle schedule then leaves the rate at its low first value.
 from collections.abc import Iterator
 
 from torchmagic.analyses.rates import Rate, rates
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.schedule import ScheduleRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps and passes over the data that give a schedule its chance (catalogue).
@@ -72,4 +72,4 @@ def _place(run: Run, record: ScheduleRecord) -> Located:
     if record.built is not None:
         return line_of(record.built)
     lines = lines_calling(run.source, (record.class_name,))
-    return Located(line=lines[0], source=line_at(run.source, lines[0])) if lines else line_of(None)
+    return line_in(run, next(iter(lines), None))

@@ -21,7 +21,7 @@ from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.structure import SingleSampleRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # A last batch of one is an accident; more than half of all is how the loader was made.
@@ -106,8 +106,7 @@ def _place(run: Run, crash: CrashRecord | None) -> Located:
     loader, built = _loader(run), lines_calling(run.source, ("DataLoader",))
     if loader is not None and built:
         named = [line for line in built if line_at(run.source, line).startswith((f"{loader.name} ", f"{loader.name}="))]
-        line = next(iter([*named, *built]))
-        return Located(line=line, source=line_at(run.source, line))
+        return line_in(run, next(iter([*named, *built])))
     if loader is not None and loader.place is not None:
         return line_of(loader.place)
-    return Located(line=crash.line, source=crash.source) if crash is not None else Located(line=None, source=None)
+    return Located(line=crash.line, source=crash.source) if crash is not None else line_of(None)

@@ -13,12 +13,12 @@ as it is.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.notebook import GlobalModesRecord
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import line_in, rule
 from torchmagic.session.run import Run
 
 FLOAT64 = "float64"
@@ -52,8 +52,7 @@ def _finding(run: Run, model: str, num_parameters: int) -> Finding:
         confidence=0.8,
         title=f"{model} trains in float64",
         module=model,
-        line=line,
-        source=line_at(run.source, line) if line is not None else None,
+        **line_in(run, line),
         step=0,
         evidence={"parameters of this type": num_parameters, "threshold": "all of them, and the batches"},
         why="Twice the memory and less speed, for digits that the noise of training covers.",

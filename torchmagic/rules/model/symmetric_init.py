@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.equal_units import EqualUnitsHistory, equal_units, line_of_filling
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 # The catalogue's number: after so many steps any difference in the gradients has shown.
@@ -52,7 +52,7 @@ def _finding(run: Run, found: list[EqualUnitsHistory], min_steps: int, *, sure: 
         title=f"the {weight.num_units} units of {name} began alike and have {same} after {weight.steps} steps",
         module=weight.module or None,
         parameter=weight.parameter,
-        **line_of_filling(run, weight),
+        **line_of(line_of_filling(run, weight)),
         step=weight.first_step,
         evidence={
             "units": weight.num_units,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.equal_units import equal_units, line_of_filling
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 # The catalogue's number: a layer that is zero on purpose moves at the first step.
@@ -39,7 +39,7 @@ def zero_init(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
             title=f"all weights of {weight.module or weight.parameter} are zero, and no gradient reaches them",
             module=weight.module or None,
             parameter=weight.parameter,
-            **line_of_filling(run, weight),
+            **line_of(line_of_filling(run, weight)),
             step=weight.first_step,
             evidence={
                 "steps": weight.steps,

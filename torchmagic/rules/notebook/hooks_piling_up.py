@@ -13,10 +13,10 @@ register where the model is built.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.notebook import RepeatedHookRecord
-from torchmagic.rules.rule import Located, rule
+from torchmagic.rules.rule import Located, line_in, rule
 from torchmagic.session.run import Run
 
 # Once is meant; the same code in the same place a second time does the same again.
@@ -51,4 +51,4 @@ def hooks_piling_up(run: Run, *, min_count: int = MIN_COUNT) -> Iterator[Finding
 
 def _place(run: Run, kind: str) -> Located:
     lines = lines_calling(run.source, (kind,))
-    return Located(line=lines[0], source=line_at(run.source, lines[0])) if lines else Located(line=None, source=None)
+    return line_in(run, next(iter(lines), None))

@@ -19,12 +19,13 @@ import numpy as np
 
 from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import single_objective
-from torchmagic.analyses.source_lines import line_at, nodes_of
+from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.syntax import tree_of
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # How far the criterion must have risen (catalogue).
@@ -105,11 +106,9 @@ def _negation(run: Run) -> Located:
         if NEGATION.search(place.source):
             return line_of(place)
     names = {record.loss for record in run.of(ObjectiveRecord)}
-    for node in nodes_of(run.source):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id in names for each in node.targets
-        ):
-            text = line_at(run.source, node.lineno)
-            if NEGATION.search(text):
-                return Located(line=node.lineno, source=text)
+    assignments = (node for node in ast.walk(tree_of(run.source)) if isinstance(node, ast.Assign))
+    for node in assignments:
+        of_loss = any(isinstance(each, ast.Name) and each.id in names for each in node.targets)
+        if of_loss and NEGATION.search(line_at(run.source, node.lineno)):
+            return line_in(run, node.lineno)
     return line_of(next(iter(places), None))

@@ -13,11 +13,11 @@ stay as it is should say so: ``requires_grad_(False)``.
 
 from collections.abc import Iterator, Sequence
 
-from torchmagic.analyses.source_lines import line_at, lines_assigning, lines_calling
+from torchmagic.analyses.source_lines import lines_assigning, lines_calling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Iterations in which the same parameter must have received a gradient.
@@ -76,5 +76,5 @@ def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
     built = lines_calling(run.source, (optimizer.class_name,)) if optimizer else []
     lines = lines_assigning(run.source, module.rpartition(".")[2]) or built
     if lines:
-        return Located(line=lines[0], source=line_at(run.source, lines[0]))
+        return line_in(run, lines[0])
     return line_of(optimizer.place if optimizer else None)

@@ -13,10 +13,10 @@ optimizer still holds those of the old one.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import stale
-from torchmagic.analyses.source_lines import line_at, lines_giving
+from torchmagic.analyses.source_lines import lines_giving
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps that the optimizer must have made without any gradient.
@@ -50,6 +50,4 @@ def stale_optimizer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding
 def _place(run: Run, flow: GradientFlowRecord) -> Located:
     """Return the last line of the cell that makes the model, else the optimizer's first step."""
     lines = lines_giving(run.source, flow.twin)
-    if lines:
-        return Located(line=lines[-1], source=line_at(run.source, lines[-1]))
-    return line_of(flow.place)
+    return line_in(run, lines[-1]) if lines else line_of(flow.place)

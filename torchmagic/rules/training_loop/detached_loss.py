@@ -19,13 +19,12 @@ from torchmagic.analyses.arrivals import disconnected
 from torchmagic.analyses.crash_words import short
 from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
 from torchmagic.analyses.scopes import scopes
-from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # One backward that reaches nothing may be an inspection of something else; a loop has more than one.
@@ -85,15 +84,13 @@ def _of_a_number(run: Run, crash: CrashRecord) -> Finding:
     """Return the finding of a loss that is no tensor any more."""
     every = scopes(run.source)
     cuts = [cut for scope in every for cut in cuts_above(scope, scope.losses, every, frozenset({ANYTHING}))]
-    line = cuts[0].line if cuts else crash.line
-    source = line_at(run.source, line) if cuts else crash.source
+    place = line_in(run, cuts[0].line) if cuts else Located(line=crash.line, source=crash.source)
     return Finding(
         rule="detached-loss",
         severity=Severity.ERROR,
         confidence=0.95,
         title="backward is called on a number that is no tensor any more",
-        line=line,
-        source=source,
+        **place,
         evidence={"torch says": short(crash.message)},
         why="A plain number has no graph: what turned the loss into one cut it off from the parameters.",
         fix="call backward() on the tensor, and use .item() only for what is printed",
