@@ -21,12 +21,11 @@ def filled(values, *, max_rows=None):
     return frame
 
 
-def save(frame, copy):
-    """Hand what one frame has not saved to another, as the store does."""
-    piece = frame.unsaved()
-    if piece is not None:
-        copy.load(*piece)
-        frame.mark_saved()
+def save(frame, copy, seen=0):
+    """Hand the rows after those seen to another frame, as the store does; return how many are seen now."""
+    steps, values, seen = frame.rows_since(seen)
+    copy.load(steps, values)
+    return seen
 
 
 def num_bytes(frame):
@@ -132,19 +131,19 @@ def test_a_single_column_keeps_the_precision_of_the_loop():
 
 def test_rows_that_are_saved_in_pieces_come_back_whole():
     frame, copy = Frame("grad_norm", ("a", "b")), Frame("grad_norm", ("a", "b"))
+    seen = 0
     for step in range(7):
         frame.append(step, (step, -step))
         if step % 3 == 1:
-            save(frame, copy)
-    save(frame, copy)
-    assert frame.unsaved() is None
+            seen = save(frame, copy, seen)
+    assert save(frame, copy, seen) == 7
     assert [copy.column(name) for name in "ab"] == [frame.column(name) for name in "ab"]
 
 
 @given(values=st.lists(numbers, min_size=1, max_size=60), max_rows=st.integers(1, 9))
 def test_what_thinning_dropped_can_be_saved_and_restored(values, max_rows):
     frame, copy = filled(values, max_rows=max_rows), Frame("loss", ("",))
-    copy.load(*frame.unsaved())
+    save(frame, copy)
     if frame.dropped() is not None:
         copy.restore(frame.dropped())
     assert repr(copy.column()) == repr(frame.column())
@@ -152,24 +151,36 @@ def test_what_thinning_dropped_can_be_saved_and_restored(values, max_rows):
     assert repr(copy.greatest()) == repr(frame.greatest())
 
 
-def test_rows_stay_unsaved_until_they_are_marked():
+def test_rows_that_were_seen_are_not_told_again():
     frame = filled([1.0, 2.0])
-    assert frame.unsaved() == frame.unsaved()
-    frame.mark_saved()
-    assert frame.unsaved() is None
+    assert frame.rows_since(0) == frame.rows_since(0)
+    assert frame.rows_since(2) == (b"", b"", 2)
 
 
-def test_what_was_loaded_is_not_saved_again():
-    copy = Frame("loss", ("",))
-    copy.load(*filled([1.0, 2.0]).unsaved())
-    assert copy.unsaved() is None
+def test_values_that_do_not_fill_their_rows_are_refused():
+    with pytest.raises(ValueError, match="2 rows of 1 columns cannot have 1 values"):
+        Frame("loss", ("",)).load(*filled([1.0, 2.0]).rows_since(0)[:1], filled([1.0]).rows_since(0)[1])
+
+
+@pytest.mark.parametrize("part", ["last", "low", "high"])
+def test_what_is_left_of_other_columns_is_refused(part):
+    frame = filled([1.0, 2.0, 3.0], max_rows=2)
+    wide = {**frame.dropped(), part: ([0], [1.0, 2.0, 3.0])}
+    with pytest.raises(ValueError, match="columns"):
+        Frame("loss", ("",)).restore(wide)
+
+
+@pytest.mark.parametrize(("num_rows", "wanted"), [(0, []), (3, [0, 1, 2]), (5, [0, 2, 4]), (100, [0, 49, 99])])
+def test_a_sample_is_even_and_has_both_ends(num_rows, wanted):
+    assert filled(map(float, range(num_rows))).sampled(3) == tuple(map(float, wanted))
 
 
 def test_rows_saved_before_a_thinning_are_not_saved_twice():
     frame, saved = Frame("loss", ("",), max_rows=8), Frame("loss", ("",))
+    seen = 0
     for step in range(30):
         frame.append(step, (float(step),))
-        save(frame, saved)
+        seen = save(frame, saved, seen)
     steps = saved.column()[0]
     assert len(steps) == len(set(steps))
     assert set(frame._steps) <= set(steps)
@@ -211,10 +222,10 @@ def test_each_column_keeps_its_own_extremes(rows, gaps, max_rows):
 
 @given(values=st.lists(st.floats(), max_size=50), cuts=st.sets(st.integers(0, 50)))
 def test_saving_and_loading_is_the_identity(values, cuts):
-    frame, copy = Frame("loss", ("",)), Frame("loss", ("",))
+    frame, copy, seen = Frame("loss", ("",)), Frame("loss", ("",)), 0
     for step, value in enumerate(values):
         frame.append(step, (value,))
         if step in cuts:
-            save(frame, copy)
-    save(frame, copy)
+            seen = save(frame, copy, seen)
+    save(frame, copy, seen)
     assert repr(copy.column()) == repr(frame.column())

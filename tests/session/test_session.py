@@ -5,9 +5,10 @@ import hashlib
 import pytest
 
 from torchmagic.records.note import NoteRecord
+from torchmagic.session.database import FOLDER
 from torchmagic.session.run import Run
 from torchmagic.session.session import Session
-from torchmagic.session.store import FOLDER, Store
+from torchmagic.session.store import Store
 
 
 @pytest.fixture
@@ -46,14 +47,15 @@ def test_a_final_write_is_on_disk_at_once(session, tmp_path):
     reader.close()
 
 
-def test_writes_that_are_not_final_wait_for_one_another(session, tmp_path):
+def test_a_run_can_be_read_while_it_is_written(session):
     run = noted("first")
     session.write(run, final=True)
-    run.records.append(NoteRecord(text="second"))
-    session.write(run)
-    assert len(session.store.read(run.id).of(NoteRecord)) == 1
+    for number in range(300):
+        run.records.append(NoteRecord(text=str(number)))
+        session.write(run, urgent=True)
+        assert len(session.store.read(run.id).of(NoteRecord)) <= number + 2
     session.write(run, final=True)
-    assert len(session.store.read(run.id).of(NoteRecord)) == 2
+    assert len(session.store.read(run.id).of(NoteRecord)) == 301
 
 
 def test_forgetting_the_runs_keeps_those_on_disk(session):

@@ -32,7 +32,18 @@ class CrashRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentRecord:
-    """Where the run took place: versions, device, threads, and cores it may use (0 where that is not known)."""
+    """Where the run took place: versions, devices, threads, and cores it may use (0 where that is not known).
+
+    Attributes:
+        device: The device that is current, or ``cpu``.
+        devices: Names of all CUDA devices that torch has opened.
+        torchmagic: Its version.
+        seed: What torch's generator was seeded with last, before the run.
+        deterministic: Whether torch was told to use deterministic algorithms only.
+        default_dtype: The type of new floating tensors.
+        commit: The git commit of the working folder; empty where there is none.
+        changed: Whether files that git knows differed from that commit; None where that is not known.
+    """
 
     torch: str
     python: str
@@ -40,3 +51,10 @@ class EnvironmentRecord:
     device: str
     num_threads: int
     num_cores: int = 0
+    devices: tuple[str, ...] = ()
+    torchmagic: str = ""
+    seed: int | None = None
+    deterministic: bool = False
+    default_dtype: str = ""
+    commit: str = ""
+    changed: bool | None = None

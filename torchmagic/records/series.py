@@ -3,10 +3,11 @@
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from torchmagic.records.extremes import Extremes, Points, better, extremes_of
 
 # 3 million float32 cells are 12 MB: eight statistics of 300 parameters over 10,000 steps then stay near 100 MB.
 MAX_CELLS = 3_000_000
@@ -18,15 +19,15 @@ FEW_COLUMNS = 16
 # However many series share the room, each keeps about this many rows.
 MIN_ROWS_TOGETHER = 64
 
-# A step and a value for each column; the step is -1 and the value NaN where a column has none.
-Points = tuple[Sequence[int], Sequence[float]]
-
 
 class Frame:
     """Values of one metric for fixed subjects (parameters, modules, or one unnamed whole).
 
     Rows are appended in O(1). Past ``max_rows`` every other row is dropped and, from then on, only every second,
     fourth, … row is kept; the first, last, least and greatest value of each column are never lost.
+
+    One thread appends; any other may read meanwhile, and sees whole rows: a row counts from the moment its step is
+    there, which comes after its values, and thinning puts new arrays in the place of the old ones at one stroke.
 
     Args:
         metric: Name of the metric, such as ``grad_norm``.
@@ -37,9 +38,9 @@ class Frame:
     __slots__ = (
         "_columns",
         "_high",
+        "_kept",
         "_last",
         "_low",
-        "_saved",
         "_seen",
         "_steps",
         "_values",
@@ -57,17 +58,17 @@ class Frame:
         self._columns = {name: i for i, name in enumerate(self.subjects)}
         self._steps = array("q")
         self._values = array("d" if len(self.subjects) == 1 else "f")
+        self._kept = self._steps, self._values, self.stride
         self._seen = 0
-        self._saved = 0
         self._last: tuple[int, Sequence[float]] | None = None
-        self._low: _Extremes | None = None
-        self._high: _Extremes | None = None
+        self._low: Extremes | None = None
+        self._high: Extremes | None = None
 
     def append(self, step: int, values: Sequence[float]) -> None:
         """Add one row; ``values`` has one number per subject."""
         if self._seen % self.stride == 0:
-            self._steps.append(step)
             self._values.extend(values)
+            self._steps.append(step)  # after the values: from here on the row counts
             self._last = None
             if len(self._steps) > self.max_rows:
                 self._thin()
@@ -84,71 +85,114 @@ class Frame:
         i = self._columns.get(subject)
         if i is None:
             return [], []
-        points = list(zip(self._steps, self._values[i :: len(self.subjects)], strict=True))
+        steps, values = self._rows()
+        points = list(zip(steps, values[i :: len(self.subjects)], strict=True))
         extremes = {kept.at(i) for kept in (self._low, self._high) if kept is not None and kept.steps[i] >= 0}
-        if self._last is not None:
-            extremes.add((self._last[0], float(self._last[1][i])))
-        points = sorted(points + list(extremes), key=lambda point: point[0]) if extremes else points
+        if (last := self._last) is not None:
+            extremes.add((last[0], float(last[1][i])))
+        if extremes := extremes.difference(points):
+            points = sorted(points + list(extremes), key=lambda point: point[0])
         return [step for step, _ in points], [value for _, value in points]
 
     def last(self) -> tuple[int, Sequence[float]] | None:
         """Return the newest row, or None."""
-        if self._last is not None:
-            return self._last
-        if not self._steps:
-            return None
-        return self._steps[-1], self._values[-len(self.subjects) :]
+        if (last := self._last) is not None:
+            return last
+        steps, values, _ = self._kept
+        num_rows, width = len(steps), len(self.subjects)
+        return (steps[num_rows - 1], values[(num_rows - 1) * width : num_rows * width]) if num_rows else None
 
     def greatest(self) -> dict[str, float]:
         """Return each subject's greatest value so far; NaN where there is none."""
-        kept = np.frombuffer(self._values, dtype=self._values.typecode).reshape(-1, len(self.subjects))
+        if not self.subjects:
+            return {}
+        values = self._rows()[1]
+        kept = np.frombuffer(values, dtype=values.typecode).reshape(-1, len(self.subjects))
         best = np.fmax.reduce(kept, axis=0) if len(kept) else np.full(len(self.subjects), math.nan)
         if self._high is not None:
             best = np.fmax(best, self._high.values)
         return dict(zip(self.subjects, map(float, best), strict=True))
 
-    def unsaved(self) -> tuple[bytes, bytes] | None:
-        """Return the rows kept since ``mark_saved`` as raw int64 steps and values, or None."""
-        if self._saved >= len(self._steps):
-            return None
-        width = len(self.subjects)
-        steps, values = self._steps[self._saved :], self._values[self._saved * width :]
-        return steps.tobytes(), values.tobytes()
+    def sampled(self, most: int) -> tuple[float, ...]:
+        """Return at most so many values of the first column, evenly over the rows, first and last among them."""
+        steps, values, _ = self._kept
+        num_rows, width = len(steps), len(self.subjects)
+        if num_rows <= most:
+            return tuple(values[: num_rows * width : width])
+        return tuple(values[i * (num_rows - 1) // (most - 1) * width] for i in range(most))
 
-    def mark_saved(self) -> None:
-        """Take all rows so far for saved."""
-        self._saved = len(self._steps)
+    def rows_since(self, seen: int) -> tuple[bytes, bytes, int]:
+        """Return the rows that were kept after the first ``seen`` ones were appended.
+
+        Args:
+            seen: What the call before returned; 0 for all rows.
+
+        Returns:
+            Raw int64 steps, raw values, and how many rows had been appended by then. Any thread may ask.
+        """
+        steps, values, stride = self._kept
+        first, num_rows, width = -(-seen // stride), len(steps), len(self.subjects)
+        return (
+            steps[first:num_rows].tobytes(),
+            values[first * width : num_rows * width].tobytes(),
+            max(seen, num_rows * stride),
+        )
 
     def load(self, steps: bytes, values: bytes) -> None:
-        """Append rows as ``unsaved`` gave them."""
+        """Append rows as ``rows_since`` gave them.
+
+        Raises:
+            ValueError: If these are not as many values as the steps ask for.
+        """
         new_steps, new_values = array("q"), array(self._values.typecode)
         new_steps.frombytes(steps)
         new_values.frombytes(values)
         width = len(self.subjects)
+        if len(new_values) != len(new_steps) * width:
+            raise ValueError(f"{len(new_steps)} rows of {width} columns cannot have {len(new_values)} values")
+        if self.stride == 1 and self._last is None and len(self._steps) + len(new_steps) <= self.max_rows:
+            self._values.extend(new_values)
+            self._steps.extend(new_steps)
+            self._seen += len(new_steps)
+            return
         for row, step in enumerate(new_steps):
             self.append(step, new_values[row * width : (row + 1) * width])
-        self.mark_saved()
 
     def dropped(self) -> dict[str, Points] | None:
         """Return what is left of rows that thinning dropped, None while none was: the newest row and the extremes."""
-        if self._low is None or self._high is None:
+        low, high, newest = self._low, self._high, self._last
+        if low is None or high is None:
             return None
-        last = ([], []) if self._last is None else ([self._last[0]], list(self._last[1]))
-        return {"last": last, "low": self._low.points(), "high": self._high.points()}
+        last = ([], []) if newest is None else ([newest[0]], list(newest[1]))
+        return {"last": last, "low": low.points(), "high": high.points()}
 
     def restore(self, dropped: Mapping[str, Points]) -> None:
-        """Take in, after the rows, what ``dropped`` gave."""
-        self._low = _better(self._low, _Extremes.of(*dropped["low"]), sign=1.0)
-        self._high = _better(self._high, _Extremes.of(*dropped["high"]), sign=-1.0)
+        """Take in, after the rows, what ``dropped`` gave.
+
+        Raises:
+            ValueError: If it is of another number of columns.
+        """
+        width = len(self.subjects)
         steps, values = dropped["last"]
+        if len(values) != len(steps) * width or len(steps) > 1:
+            raise ValueError(f"the newest row of {self.metric!r} has {len(values)} values for {width} columns")
+        self._low = better(self._low, Extremes.of(*dropped["low"], width=width), sign=1.0)
+        self._high = better(self._high, Extremes.of(*dropped["high"], width=width), sign=-1.0)
         if steps and (not self._steps or steps[0] >= self._steps[-1]):
             self._last = (steps[0], tuple(values))
 
     def rows(self) -> Iterator[tuple[int, Sequence[float]]]:
         """Yield (step, values) for every row that thinning left."""
         width = len(self.subjects)
-        for row, step in enumerate(self._steps):
-            yield step, self._values[row * width : (row + 1) * width]
+        steps, values = self._rows()
+        for row, step in enumerate(steps):
+            yield step, values[row * width : (row + 1) * width]
+
+    def _rows(self) -> "tuple[array[int], array[float]]":
+        """Return copies of steps and values as they stand, with all values of every step."""
+        steps, values, _ = self._kept
+        num_rows = len(steps)
+        return steps[:num_rows], values[: num_rows * len(self.subjects)]
 
     def _thin(self) -> None:
         width = len(self.subjects)
@@ -159,13 +203,13 @@ class Frame:
             self._last = int(steps[-1]), tuple(values[-1].tolist())
         self._steps = array("q", steps[::2].tobytes())
         self._values = array(self._values.typecode, values[::2].tobytes())
-        self._saved = (self._saved + 1) // 2
         self.stride *= 2
+        self._kept = self._steps, self._values, self.stride
 
     def _remember(self, steps: NDArray[np.int64], values: NDArray[np.floating]) -> None:
         """Keep the least and greatest value of each column among rows that are dropped."""
-        self._low = _better(self._low, _extremes(steps, values, sign=1.0), sign=1.0)
-        self._high = _better(self._high, _extremes(steps, values, sign=-1.0), sign=-1.0)
+        self._low = better(self._low, extremes_of(steps, values, sign=1.0), sign=1.0)
+        self._high = better(self._high, extremes_of(steps, values, sign=-1.0), sign=-1.0)
 
 
 def share_room(frames: Sequence[Frame]) -> None:
@@ -178,32 +222,3 @@ def share_room(frames: Sequence[Frame]) -> None:
     num_columns = sum(len(frame.subjects) for frame in wide)
     for frame in wide:
         frame.max_rows = min(frame.max_rows, max(MIN_ROWS_TOGETHER, MAX_CELLS_TOGETHER // num_columns))
-
-
-class _Extremes(NamedTuple):
-    steps: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, steps: Sequence[int], values: Sequence[float]) -> Self:
-        return cls(np.asarray(steps, dtype=np.int64), np.asarray(values, dtype=np.float64))
-
-    def at(self, column: int) -> tuple[int, float]:
-        return int(self.steps[column]), float(self.values[column])
-
-    def points(self) -> Points:
-        return self.steps.tolist(), self.values.tolist()
-
-
-def _extremes(steps: NDArray[np.int64], values: NDArray[np.floating], *, sign: float) -> _Extremes:
-    missing = np.isnan(values)
-    where = np.where(missing, math.inf, sign * values).argmin(axis=0)
-    columns = np.arange(values.shape[1])
-    return _Extremes(np.where(missing[where, columns], -1, steps[where]), values[where, columns].astype(np.float64))
-
-
-def _better(known: _Extremes | None, fresh: _Extremes, *, sign: float) -> _Extremes:
-    if known is None:
-        return fresh
-    better = (known.steps < 0) | (sign * fresh.values < sign * known.values)
-    return _Extremes(np.where(better, fresh.steps, known.steps), np.where(better, fresh.values, known.values))

@@ -14,7 +14,8 @@ class Statistics:
         num_neginf: Values that are minus infinity.
         num_zero: Values equal to zero (minus zero too).
         num_negative: Finite values below zero.
-        num_distinct: Different values; known only for whole numbers of a small range.
+        num_subnormal: Values nearer to zero than the least normal number of their dtype, zero left out.
+        num_distinct: Different values; known only for whole numbers, unless they are too many and too wide apart.
         min: Smallest finite value; None, like the numbers below, where there is no finite value.
         max: Largest finite value.
         mean: Mean of the finite values.
@@ -32,6 +33,7 @@ class Statistics:
     num_neginf: int = 0
     num_zero: int = 0
     num_negative: int = 0
+    num_subnormal: int = 0
     num_distinct: int | None = None
     min: float | None = None
     max: float | None = None

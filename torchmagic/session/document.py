@@ -28,11 +28,11 @@ def to_json(run: "Run") -> str:
 
 
 def header(run: "Run") -> dict[str, Any]:
-    """Return all of a run but its records and series, as plain values."""
+    """Return all of a run but its records and series, as plain values; the source only where it may be kept."""
     return {
         "id": run.id,
         "name": run.name,
-        "source": run.source,
+        "source": run.source if run.settings.get("keep_source", True) else "",
         "settings": run.settings,
         "status": run.status.value,
         "started": run.clock.started,

@@ -22,25 +22,46 @@ def from_json(text: str) -> Run:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"this is no run saved by torchmagic: not JSON ({error})") from None
+    except RecursionError:
+        raise ValueError(f"{_NO_RUN} (it is nested too deeply)") from None
     if not isinstance(document, dict) or document.get("torchmagic") != "run":
         raise ValueError(_NO_RUN)
-    if document.get("format", 0) > FORMAT:
+    if not isinstance(document.get("format"), int):
+        raise ValueError(f"{_NO_RUN} (it tells no format)")  # noqa: TRY004 - as above
+    if document["format"] > FORMAT:
         raise ValueError(f"this run has format {document['format']}, this torchmagic reads up to {FORMAT}; update it")
     try:
         return _run_from(document)
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise ValueError(f"{_NO_RUN} (it lacks {error})") from error
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
+        raise ValueError(f"{_NO_RUN} ({' '.join(str(error).split())})") from error
 
 
 def _run_from(document: dict[str, Any]) -> Run:
     run = from_header(document)
     run.records.extend(decode(record) for record in document["records"])
     for plain in document["frames"]:
-        frame = run.frame(plain["metric"], plain["subjects"])
+        frame = run.frame(str(plain["metric"]), subjects_of(plain["subjects"]))
         for step, row in zip(plain["steps"], plain["rows"], strict=True):
+            if len(row) != len(frame.subjects):
+                raise ValueError(f"a row of {frame.metric!r} has {len(row)} values for {len(frame.subjects)} columns")
             frame.append(step, [float(value) for value in row])
         restore(frame, plain.get("dropped"))
     return run
+
+
+def subjects_of(plain: Any) -> tuple[str, ...]:
+    """Return the columns of a frame.
+
+    Raises:
+        ValueError: If these are no different names.
+    """
+    if not isinstance(plain, list) or not all(isinstance(name, str) for name in plain):
+        raise ValueError("the columns of a series are no names")
+    if len(set(plain)) < len(plain):
+        raise ValueError("two columns of a series have one name")
+    return tuple(plain)
 
 
 def load(path: str | Path) -> Run:
@@ -65,9 +86,10 @@ def restore(frame: Frame, plain: dict[str, Any] | None) -> None:
 
 def from_header(plain: dict[str, Any]) -> Run:
     """Return a run without records from what ``header`` gave."""
-    run = Run(run_id=plain["id"], name=plain["name"], source=plain["source"], settings=plain["settings"])
+    run = Run(run_id=str(plain["id"]), name=str(plain["name"]), source=str(plain["source"]), settings=plain["settings"])
     run.status = Status(plain["status"])
-    run.clock.started, run.clock.seconds, run.clock.cost = plain["started"], plain["seconds"], plain["cost"]
-    run.steps = plain["steps"]
+    run.clock.started, run.clock.seconds = float(plain["started"]), float(plain["seconds"])
+    run.clock.cost = float(plain["cost"])
+    run.steps = int(plain["steps"])
     run.findings = tuple(decode(finding) for finding in plain["findings"])
     return run

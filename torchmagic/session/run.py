@@ -5,7 +5,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,17 +13,11 @@ from torchmagic.records.series import Frame
 from torchmagic.session.document import to_json
 from torchmagic.session.frames import frame_for
 from torchmagic.session.parameters import parameter_rows
+from torchmagic.session.progress import Progress
+from torchmagic.session.status import Status as Status  # noqa: PLC0414 - who asks a run asks how it ended
+from torchmagic.session.table import as_frame
 
 R = TypeVar("R")
-
-
-class Status(StrEnum):
-    """How a run stands or ended."""
-
-    RUNNING = "running"
-    OK = "ok"
-    ERROR = "error"
-    INTERRUPTED = "interrupted"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,6 +38,11 @@ class Run:
         settings: Settings as plain values.
         run_id: Unique id; made up when empty.
         report: Turns the run into an HTML document; None where nothing can draw.
+
+    Attributes:
+        number: Number in the history, from 1; 0 until it is known.
+        note: What the user noted; ``Session.annotate`` changes it in the store as well.
+        tags: The user's tags; the same.
     """
 
     def __init__(
@@ -60,9 +58,13 @@ class Run:
         self.name = name
         self.source = source
         self.settings = dict(settings or {})
+        self.number = 0
+        self.note = ""
+        self.tags: tuple[str, ...] = ()
         self.status = Status.RUNNING
         self.clock = Clock()
         self.findings: tuple[Finding, ...] = ()
+        self.progress: Progress | None = None  # while it goes on
         self.records: list[Any] = []
         self.frames: list[Frame] = []
         self.steps = 0
@@ -126,6 +128,14 @@ class Run:
     def parameters(self) -> list[dict[str, Any]]:
         """One row a parameter: name, shape, latest and extreme statistics."""
         return parameter_rows(self)
+
+    def to_pandas(self) -> Any:
+        """Return a ``pandas.DataFrame``: one row a step, a column a metric, ``metric[subject]`` for several subjects.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        return as_frame(self)
 
     def to_json(self) -> str:
         """Return the whole run as a JSON document."""

@@ -4,82 +4,88 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from torchmagic.records.codec import decode, encode
+from torchmagic.records.codec import encode
+from torchmagic.session import owner
+from torchmagic.session.database import connected, reading, told
 from torchmagic.session.document import dropped_plain, header
-from torchmagic.session.loading import from_header, restore
-from torchmagic.session.run import Run
+from torchmagic.session.history import body_of, entry_of, heading
+from torchmagic.session.run import Run, Status
+from torchmagic.session.schema import in_one_go, prepare
+from torchmagic.session.stored import read_run
 
-SCHEMA = 1
-FOLDER = ".torchmagic"
-# Seconds to wait while another process writes.
-PATIENCE = 2.0
-_TABLES = """
-CREATE TABLE run (id TEXT PRIMARY KEY, started REAL NOT NULL, header TEXT NOT NULL);
-CREATE TABLE record (run TEXT NOT NULL, number INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, number));
-CREATE TABLE block (run TEXT NOT NULL, metric TEXT NOT NULL, subjects TEXT NOT NULL, steps BLOB NOT NULL,
-                    cells BLOB NOT NULL);
-CREATE TABLE dropped (run TEXT NOT NULL, metric TEXT NOT NULL, subjects TEXT NOT NULL, body TEXT NOT NULL,
-                      PRIMARY KEY (run, metric, subjects));
-CREATE INDEX block_of_run ON block (run);
-"""
+# A step that lasts longer than so many seconds lets the run's time go on.
+LONG_STEP = 2.0
 
 
-class StoreError(Exception):
-    """The store cannot be used; the message is one line that says why and what to do."""
+@dataclass(slots=True)
+class Mark:
+    """How far a run is written: its records, of each frame the kept rows and all of them, and its header as JSON."""
+
+    records: int = 0
+    rows: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    header: str = ""
 
 
 class Store:
     """Runs of one project on disk.
 
-    Writes go to the write-ahead log without waiting for the disk, so that they cost the training under 0.1 ms; a
-    killed process loses at most what was not yet written.
+    Writes go to the write-ahead log without waiting for the disk; a killed process loses at most what was not yet
+    written. One thread at a time may write; any may read meanwhile, by a connection of its own.
 
     Args:
         path: The SQLite file; made, with its folder, when it is not there.
+        marks: How far runs are written that another store of this process began; brought up to date.
 
     Raises:
         StoreError: If the file is no store, comes from a newer torchmagic, or cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, marks: dict[str, Mark] | None = None) -> None:
         self.path = path
-        self._saved_records: dict[str, int] = {}
-        with self._told():
+        self._marks = {} if marks is None else marks
+        with told(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=PATIENCE)
+            self._db = connected(path)
             try:
-                self._prepare()
+                prepare(self._db, path)
+                self._inode = path.stat().st_ino
             except BaseException:
                 self._db.close()
                 raise
 
-    def write(self, run: Run) -> None:
-        """Write what is new in the run since the last call.
+    def write(self, run: Run, *, least: int = 1) -> None:
+        """Write what is new in the run since the last call, and give the run its number.
+
+        Any thread may go on appending to the run meanwhile.
+
+        Args:
+            run: The run.
+            least: The least number that a run without one may get.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        done = self._saved_records.get(run.id, 0)
-        records = run.records[done:]
-        with self._told():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._insert(run, done, records)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
-                raise
-        self._saved_records[run.id] = done + len(records)
-        for frame in run.frames:
-            frame.mark_saved()
+        with told(self.path):
+            number, mark = in_one_go(self._db, self._insert, run, least)
+        run.number = number
+        self._marks[run.id] = mark
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody removed the file, so that what is written goes nowhere."""
+        try:
+            return self.path.stat().st_ino != self._inode
+        except OSError:
+            return True
 
     def runs(self) -> Iterator[str]:
         """Yield the ids of all runs, oldest first."""
-        with self._told():
-            yield from [row[0] for row in self._db.execute("SELECT id FROM run ORDER BY started")]
+        with reading(self.path) as db:
+            yield from [row[0] for row in db.execute("SELECT id FROM run ORDER BY started")]
 
     def read(self, run_id: str) -> Run:
         """Return a run whole.
@@ -88,20 +94,7 @@ class Store:
             KeyError: If there is no run of that id.
             StoreError: If the file cannot be read.
         """
-        with self._told():
-            row = self._db.execute("SELECT header FROM run WHERE id = ?", (run_id,)).fetchone()
-            if row is None:
-                raise KeyError(run_id)
-            run = from_header(json.loads(row[0]))
-            for (body,) in self._db.execute("SELECT body FROM record WHERE run = ? ORDER BY number", (run_id,)):
-                run.records.append(decode(json.loads(body)))
-            query = "SELECT metric, subjects, steps, cells FROM block WHERE run = ? ORDER BY rowid"
-            for metric, subjects, steps, cells in self._db.execute(query, (run_id,)):
-                run.frame(metric, json.loads(subjects)).load(steps, cells)
-            query = "SELECT metric, subjects, body FROM dropped WHERE run = ?"
-            for metric, subjects, body in self._db.execute(query, (run_id,)):
-                restore(run.frame(metric, json.loads(subjects)), json.loads(body))
-        return run
+        return read_run(self.path, run_id)
 
     def checkpoint(self) -> None:
         """Move the log into the file; done between runs because it waits for the disk.
@@ -109,84 +102,76 @@ class Store:
         Raises:
             StoreError: If it cannot be written.
         """
-        with self._told():
+        with told(self.path):
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
         self._db.close()
 
-    def _prepare(self) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA:
-            raise StoreError(
-                f"{self.path} was written by a newer torchmagic (schema {version}, known {SCHEMA}); "
-                "this run is kept in memory only: update torchmagic or move the file away"
+    def _insert(self, db: sqlite3.Connection, run: Run, least: int) -> tuple[int, Mark]:
+        number = _number_of(db, run)
+        mark = self._marks.get(run.id, Mark()) if number is not None else Mark()
+        if number is None:
+            number = _new_number(db, run, least)
+        if run.status is Status.RUNNING:
+            owner.hold(self.path.parent, number)
+        else:
+            owner.release(self.path.parent, number)
+        plain = _header_now(run)
+        head = json.dumps(plain)
+        records = run.records[mark.records :]
+        if head != mark.header:
+            db.execute(
+                "INSERT INTO run VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET header = excluded.header",
+                (run.id, run.clock.started, head),
             )
-        if version == 0:
-            self._make_tables()
-        self._log_ahead()
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA wal_autocheckpoint = 0")  # a checkpoint waits for the disk; one is made at the close
+            entry = replace(entry_of(run), seconds=plain["seconds"], heading=heading(run.name, plain["source"]))
+            db.execute("UPDATE entry SET body = ? WHERE number = ?", (body_of(entry), number))
+        bodies = ((run.id, mark.records + i, json.dumps(encode(record))) for i, record in enumerate(records))
+        db.executemany("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", bodies)
+        return number, Mark(mark.records + len(records), _insert_rows(db, run, mark), head)
 
-    def _make_tables(self) -> None:
-        """Make the tables, unless another process made them while this one waited for its turn."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                self._fill()
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
-        (self.path.parent / ".gitignore").write_text("*\n")
 
-    def _fill(self) -> None:
-        if self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
-            raise StoreError(f"{self.path} is no store of torchmagic; this run is kept in memory only: move it away")
-        for statement in _TABLES.split(";"):
-            self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+def _insert_rows(db: sqlite3.Connection, run: Run, mark: Mark) -> dict[tuple[str, str], tuple[int, int]]:
+    """Write the rows of all frames that are not written yet, and return how far each is written now."""
+    done = dict(mark.rows)
+    for frame in tuple(run.frames):
+        key = frame.metric, json.dumps(frame.subjects)
+        kept, seen = done.get(key, (0, 0))
+        num_rows = len(frame)
+        if num_rows == seen:
+            continue
+        steps, cells, kept = frame.rows_since(kept)
+        done[key] = kept, num_rows
+        if steps:
+            db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", (run.id, *key, steps, cells))
+        dropped = dropped_plain(frame)
+        if dropped is not None:
+            db.execute("INSERT OR REPLACE INTO dropped VALUES (?, ?, ?, ?)", (run.id, *key, json.dumps(dropped)))
+    return done
 
-    def _log_ahead(self) -> None:
-        """Switch to the write-ahead log; SQLite does not wait its turn here when two processes open a new file."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
 
-    def _roll_back(self) -> None:
-        if self._db.in_transaction:  # a full disk has rolled back already
-            self._db.execute("ROLLBACK")
+def _header_now(run: Run) -> dict[str, Any]:
+    """Return the header; in a step that lasts long the time that has passed, which else is read at a step's end."""
+    plain = header(run)
+    passed = time.time() - run.clock.started
+    if run.status is Status.RUNNING and passed - run.clock.seconds > LONG_STEP:
+        plain["seconds"] = passed
+    return plain
 
-    def _insert(self, run: Run, done: int, records: list[object]) -> None:
-        self._db.execute(
-            "INSERT INTO run VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET header = excluded.header",
-            (run.id, run.clock.started, json.dumps(header(run))),
-        )
-        bodies = ((run.id, done + i, json.dumps(encode(record))) for i, record in enumerate(records))
-        self._db.executemany("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", bodies)
-        for frame in run.frames:
-            key = (run.id, frame.metric, json.dumps(frame.subjects))
-            new, dropped = frame.unsaved(), dropped_plain(frame)
-            if new is not None:
-                self._db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", (*key, *new))
-            if dropped is not None:
-                self._db.execute("INSERT OR REPLACE INTO dropped VALUES (?, ?, ?, ?)", (*key, json.dumps(dropped)))
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what SQLite, the disk or the codec says into one line."""
-        try:
-            yield
-        except (sqlite3.Error, OSError, TypeError, ValueError) as error:
-            raise StoreError(
-                f"{self.path} cannot be used ({error}); this run is kept in memory only: "
-                "check the disk and the folder's rights, or move the file away"
-            ) from error
+def _number_of(db: sqlite3.Connection, run: Run) -> int | None:
+    row = db.execute("SELECT number FROM entry WHERE run = ?", (run.id,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _new_number(db: sqlite3.Connection, run: Run, least: int) -> int:
+    """Give the run a line in the history: the number that it has, or the first that nobody ever had."""
+    highest = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entry'").fetchone()
+    number = max(run.number or least, 1 + (highest[0] if highest is not None else 0))
+    db.execute(
+        "INSERT INTO entry (number, run, body, owner, note, tags) VALUES (?, ?, ?, ?, ?, ?)",
+        (number, run.id, "", owner.this_process(), json.dumps(run.note), json.dumps(run.tags)),
+    )
+    return number
