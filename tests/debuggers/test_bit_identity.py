@@ -9,7 +9,11 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from torchmagic.debuggers.watching import watch
+from torchmagic.debuggers.settings import PROBES, Settings
+from torchmagic.debuggers.switches import Switches
+from torchmagic.debuggers.watching import Watch, watch
+from torchmagic.records.note import FailureRecord, NoteRecord
+from torchmagic.session.session import Session
 
 STEPS = 24
 SETTINGS = {
@@ -120,6 +124,51 @@ def test_a_watched_loop_computes_the_same_bits(loop, settings):
     with watch(save=False, **settings) as run:
         watched_losses, watched_weights, watched_after = outcome(loop)
     assert run.steps >= 4
+    assert torch.equal(losses, watched_losses)
+    assert all(torch.equal(weights[name], watched_weights[name]) for name in weights)
+    assert torch.equal(after[0], watched_after[0])
+    assert after[1:] == watched_after[1:]
+
+
+SWITCHED = {
+    "all off, then on": {0: lambda each: each.disable(), 2: lambda each: each.enable()},
+    "up the levels": {
+        step: lambda each, level=level: each.set_level(level)
+        for step, level in enumerate(("basic", "intermediate", "advanced", "expert"), start=1)
+    },
+    "down the levels": {
+        step: lambda each, level=level: each.set_level(level)
+        for step, level in enumerate(("expert", "advanced", "intermediate", "basic"))
+    },
+    "one after the other": {
+        step: lambda each, step=step: (
+            each.disable(PROBES[step % len(PROBES)]),
+            each.enable(PROBES[(step + 5) % len(PROBES)]),
+        )
+        for step in range(STEPS)
+    },
+}
+
+
+@pytest.mark.parametrize("orders", SWITCHED.values(), ids=SWITCHED)
+@pytest.mark.parametrize("loop", [mlp, cnn, gru, lbfgs])
+def test_switching_while_a_loop_runs_leaves_its_bits_alone(loop, orders):
+    losses, weights, after = outcome(loop)
+    mine = Switches()
+
+    def switched():
+        for step, each in enumerate(loop()):
+            if step in orders:
+                orders[step](mine)
+            yield each
+
+    watching = Watch(Settings(save=False, every=1), session=Session())
+    mine.follow(watching)
+    run = watching.start()
+    watched_losses, watched_weights, watched_after = outcome(switched)
+    watching.stop()
+    assert len(run.of(NoteRecord)) >= 2
+    assert not run.of(FailureRecord)
     assert torch.equal(losses, watched_losses)
     assert all(torch.equal(weights[name], watched_weights[name]) for name in weights)
     assert torch.equal(after[0], watched_after[0])

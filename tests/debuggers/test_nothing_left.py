@@ -15,7 +15,10 @@ from torch.nn import functional
 from torch.optim import lr_scheduler, optimizer
 from torch.utils.data import DataLoader, TensorDataset, dataloader
 
-from torchmagic.debuggers.watching import watch
+from torchmagic.debuggers.settings import PROBES, Settings
+from torchmagic.debuggers.switches import switches
+from torchmagic.debuggers.watching import Watch, watch
+from torchmagic.session.session import Session
 
 lr_schedulers = [each for each in vars(lr_scheduler).values() if isinstance(each, type)]
 HOOKED = (torch.nn.modules.module, optimizer)
@@ -141,6 +144,34 @@ def run_raising_in_forward():
         nn.Linear(4, 2)(torch.randn(3, 7))
 
 
+def run_switching():
+    watching = Watch(Settings(save=False, level="expert", every=1), session=Session())
+    watching.start()
+    train()
+    for names in (PROBES, PROBES[::2], PROBES[1::2]):
+        switches.disable(*names)
+        train()
+        switches.enable(*names)
+        train()
+    switches.set_level("basic")
+    train()
+    switches.set_level("expert")
+    train()
+    watching.stop()
+    switches.reset()
+
+
+def run_with_all_switched_off():
+    watching = Watch(Settings(save=False, every=1, level="expert"), session=Session())
+    watching.start()
+    train()
+    switches.disable()
+    train()
+    assert not torch.is_anomaly_enabled()
+    watching.stop()
+    switches.reset()
+
+
 def run_without_anything():
     with watch(save=False):
         pass
@@ -163,6 +194,8 @@ RUNS = (
     run_nested_raising,
     run_overlapping,
     run_raising_in_forward,
+    run_switching,
+    run_with_all_switched_off,
     run_without_anything,
     run_with_nan,
 )
@@ -180,6 +213,29 @@ def test_nothing_is_left_after_it(run):
     before = snapshot()
     run()
     compare(before, snapshot())
+
+
+def ours():
+    """Return the names in torch behind which torchmagic stands at present."""
+    codes = {key: getattr(value, "__code__", None) for key, value in snapshot()["attributes"].items()}
+    return {key for key, code in codes.items() if code is not None and "torchmagic" in code.co_filename}
+
+
+def test_a_probe_that_is_switched_off_while_a_run_goes_on_leaves_nothing_in_torch():
+    with watch(save=False, without=PROBES):
+        train()
+        least = ours()
+    watching = Watch(Settings(save=False, every=1, level="expert"), session=Session())
+    watching.start()
+    try:
+        train(2)
+        assert ours() > least
+        switches.disable()
+        train(1)
+        assert ours() == least
+    finally:
+        watching.stop()
+        switches.reset()
 
 
 def test_a_generator_that_is_abandoned_leaves_nothing():

@@ -45,8 +45,7 @@ def train(probe):
     torch.manual_seed(0)
     net = nn.Linear(4, 1)
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    watching = Watch(Settings(save=False), session=Session())
-    watching._probes.append(probe)
+    watching = Watch(Settings(save=False), session=Session(), beside=(probe,))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run = watching.start()

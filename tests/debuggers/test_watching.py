@@ -16,6 +16,7 @@ from torchmagic.debuggers.watching import watch
 from torchmagic.records.model import ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord
 from torchmagic.session.run import Status
+from torchmagic.session.session import session
 
 
 class Broken(nn.Module):
@@ -167,8 +168,8 @@ def test_a_run_is_saved_while_it_goes_on(tmp_path, monkeypatch):
     try:
         with watch() as run:
             train()
-        assert run.id in list(torchmagic.session.store.runs())
-        assert torchmagic.session.store.read(run.id).steps == 4
+        assert run.id in list(session.store.runs())
+        assert session.store.read(run.id).steps == 4
     finally:
         torchmagic.session.close()
 

@@ -1,8 +1,9 @@
 """This file is the assembly: which probes a run gets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from torchmagic.debuggers.parts import Parts
 from torchmagic.debuggers.settings import Anomaly, Level, Settings
 from torchmagic.probes.accumulation import Accumulation
 from torchmagic.probes.activations import Activations
@@ -47,6 +48,7 @@ from torchmagic.probes.objectives import Objectives
 from torchmagic.probes.optimizer_groups import BuildingSites, OptimizerGroups
 from torchmagic.probes.ownership import Ownership
 from torchmagic.probes.pacing import Pacer
+from torchmagic.probes.passes import Passes
 from torchmagic.probes.predictions import Predictions
 from torchmagic.probes.probe import Probe
 from torchmagic.probes.producers import Producers
@@ -77,145 +79,171 @@ from torchmagic.probes.weights import Weights
 EVERY_STEP = frozenset({"gradients", "updates", "activations"})
 
 
-def probes_for(settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> tuple[Probe, ...]:
-    """Return the probes of a run, in the order in which they hear an event.
+class Assembly:
+    """Chooses the probes of one run, and, when its settings change, those of the rest of it.
+
+    A probe that is wanted before and after a change stays the one it was.
 
     Args:
         settings: What the user asked for.
         taps: Through which the probes listen.
         namespace: The user's names.
+
+    Attributes:
+        passes: Tells how far the pass is that feeds the training.
     """
-    cast = Cast(namespace, only=settings.model)
-    closely = settings.level is Level.EXPERT and settings.every is None
-    pacer = Pacer(share=settings.budget_share, every=settings.every, always=EVERY_STEP if closely else frozenset())
-    leaves = Leaves(taps)
-    gradless = Gradless(cast)
-    gradients = Gradients(cast, pacer) if settings.watches("gradients") else None
-    chosen: list[Probe | None] = [
-        cast,
-        Timing(pacer, taps, records=settings.watches("performance")),
-        *_data(settings, cast, taps, pacer, gradients),
-        Differences() if settings.watches("data") else None,
-        Losses() if settings.watches("backward") else None,
-        *_losses(settings, cast),
-        Modes(cast, taps),
-        AwakeDropout(cast),
-        Clearing(cast) if settings.watches("gradients") else None,
-        gradients,
-        *_loop(cast, taps, gradients),
-        _nonfinite(settings, cast, taps, gradients),
-        Ownership(cast) if settings.watches("gradients") else None,
-        Weights(cast, pacer, gradients) if settings.watches("weights") else None,
-        Updates(cast, pacer, gradients) if settings.watches("weights") else None,
-        Rectifiers(cast, taps, leaves, pacer, chosen=settings.every is not None)
-        if settings.watches("activations")
-        else None,
-        Activations(cast, taps, leaves, pacer) if settings.watches("activations") else None,
-        *_layers(settings, cast, taps, leaves, pacer),
-        *_speed(settings, cast, taps, leaves, pacer),
-        Devices(cast) if settings.watches("device") else None,
-        *_mixed_precision(settings, cast, taps, leaves, pacer),
-        *_connections(settings, cast, pacer),
-        Objectives() if settings.watches("backward") else None,
-        sites := BuildingSites(),
-        OptimizerGroups(cast, sites),
-        Standstill(cast) if settings.watches("weights") else None,
-        LearningRates(cast) if settings.watches("lr") else None,
-        Memory() if settings.watches("memory") else None,
-        Retained(cast, namespace) if settings.watches("memory") else None,
-        Holders(namespace) if settings.watches("memory") else None,
-        Categories(cast, pacer) if settings.watches("memory") and _looks_closely(settings) else None,
-        GlobalModes(),
-        Hooks(cast),
-        Leftovers(cast),
-        gradless,
-        TargetRange() if settings.watches("forward") else None,
-        Crashes(cast, gradless, namespace),
-        Snapshots(cast) if settings.level is Level.EXPERT and settings.watches("weights") else None,
-    ]
-    return tuple(probe for probe in chosen if probe is not None)
 
+    def __init__(self, settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> None:
+        self._taps, self._namespace = taps, namespace
+        self._parts = Parts()
+        self._cast = Cast(namespace, only=settings.model)
+        self._pacer = Pacer(share=settings.budget_share, every=settings.every)
+        self._leaves = Leaves(taps)
+        self._gradless = Gradless(self._cast)
+        self._gradients = Gradients(self._cast, self._pacer)
+        self._timing = Timing(self._pacer, taps)
+        self._sites = BuildingSites()
+        self.passes = Passes()
 
-def _losses(settings: Settings, cast: Cast) -> tuple[Probe, ...]:
-    """Return the probes of what losses are given; the first one forgets, at the end of a step, where it was made."""
-    if not settings.watches("forward"):
-        return ()
-    producers = Producers(cast)
-    return SoftmaxAxes(cast, producers), LossInputs(producers), Criteria(cast, producers)
+    def probes(self, settings: Settings) -> tuple[Probe, ...]:
+        """Return the probes in the order in which they hear an event.
 
+        Args:
+            settings: What is wanted from now on; which model is watched, and each how many steps, stays as it was.
+        """
+        self._parts.begin()
+        closely = settings.level is Level.EXPERT and settings.every is None
+        self._pacer.change(share=settings.budget_share, always=EVERY_STEP if closely else frozenset())
+        self._timing.records = settings.watches("performance")
+        make, cast = self._parts, self._cast
+        return (
+            cast,
+            self._timing,
+            self.passes,
+            *self._data(settings),
+            *([make(Losses)] if settings.watches("backward") else []),
+            *self._losses(settings),
+            make(Modes, cast, self._taps),
+            make(AwakeDropout, cast),
+            *self._loop(settings),
+            *self._nonfinite(settings),
+            *([make(Ownership, cast)] if settings.watches("gradients") else []),
+            *self._weights(settings),
+            *self._layers(settings),
+            *self._speed(settings),
+            *([make(Devices, cast)] if settings.watches("device") else []),
+            *self._mixed_precision(settings),
+            *self._connections(settings),
+            self._sites,
+            make(OptimizerGroups, cast, self._sites),
+            *([make(Standstill, cast)] if settings.watches("weights") else []),
+            *([make(LearningRates, cast)] if settings.watches("lr") else []),
+            *self._memory(settings),
+            make(GlobalModes),
+            make(Hooks, cast),
+            make(Leftovers, cast),
+            self._gradless,
+            *([make(TargetRange)] if settings.watches("forward") else []),
+            make(Crashes, cast, self._gradless, self._namespace),
+            *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),
+        )
 
-def _layers(settings: Settings, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> tuple[Probe, ...]:
-    """Return the probes of how a model is built, how its weights begin, and what comes of it."""
-    found: list[Probe] = []
-    if settings.watches("activations"):
-        found += [Structure(cast, taps, leaves, pacer), Squashes(cast, taps, leaves, pacer)]
-    if settings.watches("forward"):
-        found += [Predictions(cast, taps, pacer), RowMixing(cast, taps, pacer)]
-    if settings.watches("weights"):
-        found.append(EqualUnits(cast, taps))
-    return tuple(found)
+    def _losses(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of what losses are given; the first one forgets, at a step's end, where it was made."""
+        if settings.watches("forward"):
+            producers = self._parts(Producers, self._cast)
+            yield self._parts(SoftmaxAxes, self._cast, producers)
+            yield self._parts(LossInputs, producers)
+            yield self._parts(Criteria, self._cast, producers)
 
+    def _weights(self, settings: Settings) -> Iterator[Probe]:
+        if settings.watches("weights"):
+            yield self._parts(Weights, self._cast, self._pacer, self._gradients)
+            yield self._parts(Updates, self._cast, self._pacer, self._gradients)
 
-def _connections(settings: Settings, cast: Cast, pacer: Pacer) -> tuple[Probe, ...]:
-    """Return the probes of what a loss reaches, which gradients arrive, and which steps use them."""
-    found: list[Probe] = []
-    if settings.watches("backward"):
-        reach = Reach(cast, pacer)
-        found += [reach, Detached(cast), Strays(cast, reach), FrozenOutput(cast, reach)]
-    if settings.watches("gradients"):
-        found += [Received(cast), GradientUses(cast)]
-    return tuple(found)
+    def _layers(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of what layers give, how a model is built, how its weights begin, and what comes of it."""
+        cast, taps, leaves, pacer = self._cast, self._taps, self._leaves, self._pacer
+        if settings.watches("activations"):
+            yield self._parts(Rectifiers, cast, taps, leaves, pacer, chosen=settings.every is not None)
+            yield self._parts(Activations, cast, taps, leaves, pacer)
+            yield self._parts(Structure, cast, taps, leaves, pacer)
+            yield self._parts(Squashes, cast, taps, leaves, pacer)
+        if settings.watches("forward"):
+            yield self._parts(Predictions, cast, taps, pacer)
+            yield self._parts(RowMixing, cast, taps, pacer)
+        if settings.watches("weights"):
+            yield self._parts(EqualUnits, cast, taps)
 
+    def _connections(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of what a loss reaches, which gradients arrive, and which steps use them."""
+        if settings.watches("backward"):
+            yield (reach := self._parts(Reach, self._cast, self._pacer))
+            yield self._parts(Detached, self._cast)
+            yield self._parts(Strays, self._cast, reach)
+            yield self._parts(FrozenOutput, self._cast, reach)
+        if settings.watches("gradients"):
+            yield self._parts(Received, self._cast)
+            yield self._parts(GradientUses, self._cast)
+        if settings.watches("backward"):
+            yield self._parts(Objectives)
 
-def _speed(settings: Settings, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> tuple[Probe, ...]:
-    """Return the probes of what makes steps slow, and of what the first layer is given, which shows with the leaves."""
-    found: list[Probe] = [FirstLayers(cast, taps, leaves, pacer)] if settings.watches("data") else []
-    if settings.watches("performance"):
-        found += [HostReads(), SlowModes()]
-    return tuple(found)
+    def _speed(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of what makes steps slow, and of what the first layer is given, which shows with leaves."""
+        if settings.watches("data"):
+            yield self._parts(FirstLayers, self._cast, self._taps, self._leaves, self._pacer)
+        if settings.watches("performance"):
+            yield self._parts(HostReads)
+            yield self._parts(SlowModes)
 
+    def _data(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of batches and evaluations; one is known by its loader, and its end by its losses."""
+        watches_data, watches_end = settings.watches("data"), settings.watches("early-stopping")
+        if not (watches_data or watches_end or settings.watches("validation")):
+            return
+        yield (loaders := self._parts(Loaders, self._cast))
+        if watches_data:
+            yield self._parts(Batches, loaders, self._pacer, self._gradients)
+            yield self._parts(Inputs, self._cast, self._taps, self._pacer, loaders)
+        if watches_end or settings.watches("validation"):
+            yield (validation := self._parts(Validation, self._cast, self._taps, loaders))
+            if watches_end:
+                yield self._parts(EarlyStopping, validation)
+        if watches_data:
+            yield self._parts(Differences)
 
-def _data(settings: Settings, cast: Cast, taps: Taps, pacer: Pacer, gradients: Gradients | None) -> tuple[Probe, ...]:
-    """Return the probes of batches and evaluations; an evaluation is known by its loader, and its end by its losses."""
-    watches_data, watches_end = settings.watches("data"), settings.watches("early-stopping")
-    if not (watches_data or watches_end or settings.watches("validation")):
-        return ()
-    loaders = Loaders(cast)
-    found: list[Probe] = [loaders]
-    if watches_data:
-        found += [Batches(loaders, pacer, gradients), Inputs(cast, taps, pacer, loaders)]
-    if watches_end or settings.watches("validation"):
-        found.append(validation := Validation(cast, taps, loaders))
-        if watches_end:
-            found.append(EarlyStopping(validation))
-    return tuple(found)
+    def _loop(self, settings: Settings) -> Iterator[Probe]:
+        """Yield the probes of gradients and of the order of calls; who is behind the gradients knows their norm."""
+        if settings.watches("gradients"):
+            yield self._parts(Clearing, self._cast)
+            yield self._gradients
+            yield self._parts(LoopOrder, self._cast, self._gradients)
+            yield self._parts(Clipping, self._cast)
+            yield self._parts(Unstepped, self._cast)
+            yield self._parts(Accumulation, self._cast)
+            yield self._parts(Rebuilding, self._cast)
+            yield self._parts(Lives, self._cast, self._taps)
 
+    def _mixed_precision(self, settings: Settings) -> Iterator[Probe]:
+        if settings.watches("mixed-precision"):
+            yield (precision := self._parts(MixedPrecision, self._cast, self._taps, self._leaves))
+            yield self._parts(LossScaling, self._cast)
+            yield self._parts(Headroom, self._cast, precision, self._taps, self._leaves, self._pacer)
 
-def _loop(cast: Cast, taps: Taps, gradients: Gradients | None) -> tuple[Probe, ...]:
-    """Return the probes of the order of calls in a loop; who hears of a step behind the gradients knows their norm."""
-    if gradients is None:
-        return ()
-    loop = (LoopOrder(cast, gradients), Clipping(cast), Unstepped(cast), Accumulation(cast))
-    return (*loop, Rebuilding(cast), Lives(cast, taps))
+    def _memory(self, settings: Settings) -> Iterator[Probe]:
+        if settings.watches("memory"):
+            yield self._parts(Memory)
+            yield self._parts(Retained, self._cast, self._namespace)
+            yield self._parts(Holders, self._namespace)
+            if settings.level in (Level.ADVANCED, Level.EXPERT):  # they tell what memory is used for
+                yield self._parts(Categories, self._cast, self._pacer)
 
-
-def _mixed_precision(settings: Settings, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> tuple[Probe, ...]:
-    if not settings.watches("mixed-precision"):
-        return ()
-    precision = MixedPrecision(cast, taps, leaves)
-    return precision, LossScaling(cast), Headroom(cast, precision, taps, leaves, pacer)
-
-
-def _nonfinite(settings: Settings, cast: Cast, taps: Taps, gradients: Gradients | None) -> Nonfinite | None:
-    chosen = settings.anomaly
-    if chosen is Anomaly.OFF or not settings.watches("anomaly"):
-        return None
-    if chosen is Anomaly.DETECT or (chosen is None and settings.level is Level.EXPERT):
-        taps.anomaly_detection = Detection.RAISES if chosen else Detection.REMEMBERS
-    raises, warns, detects = (chosen is each for each in (Anomaly.RAISE, Anomaly.WARN, Anomaly.DETECT))
-    return Nonfinite(cast, taps, gradients, raises=raises, warns=warns, detects=detects)
-
-
-def _looks_closely(settings: Settings) -> bool:
-    """Whether the level is one that tells what memory is used for."""
-    return settings.level in (Level.ADVANCED, Level.EXPERT)
+    def _nonfinite(self, settings: Settings) -> Iterator[Probe]:
+        chosen, detection = settings.anomaly, Detection.OFF
+        if chosen is not Anomaly.OFF and settings.watches("anomaly"):
+            raises, warns, detects = (chosen is each for each in (Anomaly.RAISE, Anomaly.WARN, Anomaly.DETECT))
+            if detects or (chosen is None and settings.level is Level.EXPERT):
+                detection = Detection.RAISES if detects else Detection.REMEMBERS
+            given = self._cast, self._taps, self._gradients
+            yield self._parts(Nonfinite, *given, raises=raises, warns=warns, detects=detects)
+        self._taps.detect_anomalies(detection)

@@ -69,7 +69,8 @@ class Settings:
     Args:
         level: ``basic``, ``intermediate``, ``advanced`` or ``expert`` (``extreme`` is another word for it).
         only: Names of the probes to use, of whatever level; empty means those of the level. See ``ADDED``.
-        without: Names of the probes to leave out.
+        also: Names of the probes to use beyond those of the level or of ``only``.
+        without: Names of the probes to leave out, whatever else names them.
         anomaly: ``auto`` finds the origin of the first non-finite value, ``warn`` also warns, ``raise`` stops the
             run with ``NonFiniteError`` before the optimizer's step, ``detect`` also has torch's ``detect_anomaly``
             on, ``off`` does not look. None is ``auto``, and at level ``expert`` has torch's detection on as well, which
@@ -82,6 +83,7 @@ class Settings:
         name: Label of the run.
         panel: ``live``, ``end``, ``text`` or ``none``.
         save: Whether the run is written to the project's store.
+        keep_source: Whether the source of the cell is written with the run; its rules read it in any case.
         fail_on: ``never``, ``error`` or ``warning``.
         report: Path of an HTML report to write at the end; empty means none.
 
@@ -91,6 +93,7 @@ class Settings:
 
     level: Level = Level.ADVANCED
     only: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     anomaly: Anomaly | None = None
     every: int | None = None
@@ -101,6 +104,7 @@ class Settings:
     name: str = ""
     panel: PanelMode = PanelMode.LIVE
     save: bool = True
+    keep_source: bool = True
     fail_on: FailOn = FailOn.NEVER
     report: str = ""
 
@@ -111,7 +115,7 @@ class Settings:
             object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
         object.__setattr__(self, "panel", _member(PanelMode, self.panel, "panel"))
         object.__setattr__(self, "fail_on", _member(FailOn, self.fail_on, "fail_on"))
-        for which in ("only", "without"):
+        for which in ("only", "also", "without"):
             names = _names(getattr(self, which))
             for name in names:
                 if name not in PROBES:
@@ -129,7 +133,7 @@ class Settings:
         """Whether the probe of this name takes part."""
         if probe in self.without:
             return False
-        return probe in self.only if self.only else probe in probes_of(self.level)
+        return probe in self.also or probe in (self.only or probes_of(self.level))
 
     @property
     def budget_share(self) -> float:

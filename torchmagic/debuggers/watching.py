@@ -1,25 +1,29 @@
 """This file is the watch: a run opened around user code, and closed however that code ends."""
 
-import os
-import platform
+import atexit
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
-import torch
-
-from torchmagic.debuggers.assembly import probes_for
+from torchmagic.debuggers.assembly import Assembly
+from torchmagic.debuggers.commit import commit_of
 from torchmagic.debuggers.crash_notes import add_note, crash
+from torchmagic.debuggers.crew import Crew
+from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
 from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.speed import SECONDS_BETWEEN_LOOKS, Speed
+from torchmagic.debuggers.surroundings import surroundings
+from torchmagic.debuggers.switches import change_said, switches
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.hooked import load_compiler
 from torchmagic.probes.nonfinite import NonFiniteError
-from torchmagic.probes.probe import Probe, nothing_waits
+from torchmagic.probes.probe import Probe
 from torchmagic.probes.taps import Taps
-from torchmagic.records.note import EnvironmentRecord, FailureRecord
+from torchmagic.records.note import FailureRecord, NoteRecord
 from torchmagic.records.notebook import RerunRecord
 from torchmagic.rules.judgement import judge
 from torchmagic.session.recorder import Recorder
@@ -38,6 +42,11 @@ class Watch:
         on_step: Called with the run after each optimizer step; what it raises is the user's only when it is a
             KeyboardInterrupt.
         session: Where the run is kept.
+        beside: Probes beside those that the settings choose.
+
+    Attributes:
+        settings: What is in force.
+        wanted: The newest settings that were asked for.
     """
 
     def __init__(
@@ -48,21 +57,25 @@ class Watch:
         source: str = "",
         on_step: Callable[[Run], None] | None = None,
         session: Session = session,
+        beside: Sequence[Probe] = (),
     ) -> None:
-        self.settings = settings
+        self.settings = self.wanted = settings
         self.run = Run(name=settings.name, source=source, settings=settings.to_dict(), report=report)
-        self._session, self._on_step = session, on_step
+        self._session, self._on_step, self._beside = session, on_step, tuple(beside)
         self._taps = Taps(on_failure=self._failed, loud=(NonFiniteError,))
         self._recorder = Recorder(self.run, metered=lambda: self._taps.spent)
-        self._probes: list[Probe] = list(probes_for(settings, self._taps, namespace or {}))
-        self._flushing: list[Probe] = []
-        self._flushed: list[Probe] = []
-        self._open = False
+        self._crew = Crew(self._taps, self._recorder, self._failed)
+        self._assembly = Assembly(settings, self._taps, namespace or {})
+        self._judgement = LiveJudgement(self.run, share=settings.budget_share * SHARE_OF_BUDGET)
+        self._speed = Speed(self.run, self._assembly.passes)
+        self._next_judgement, self._next_look = SECONDS_BETWEEN, 0.0
+        self._open = self._changed = False
         self._loading = 0
 
     def start(self) -> Run:
         """Open the run: from here on torch is watched."""
         began = time.perf_counter_ns()
+        commit_of()  # git answers while the compiler is loaded
         if load_compiler():  # the first step would have loaded it; a run without one pays for it in the end
             self._loading = time.perf_counter_ns() - began
             began += self._loading
@@ -70,21 +83,29 @@ class Watch:
         if before := self._earlier_runs():
             self._recorder.add(RerunRecord(times=len(before), steps=sum(run.steps for run in before)))
         self._session.add(self.run)
-        self._recorder.add(_environment())
-        for probe in tuple(self._probes):
-            self._guarded(probe, probe.attach, self._taps, self._recorder)
+        self._recorder.add(surroundings())
+        self._crew.become((*self._assembly.probes(self.settings), *self._beside))
         self._taps.on("step_end", self._close_step)
-        self._flushing = [probe for probe in self._probes if type(probe).flush is not nothing_waits]
-        self._wake()
         self._open = True
         try:
             self._taps.open()
         except BaseException:
             self._taps.close()
             raise
+        switches.follow(self)
+        _watching.append(self)
         self._write()
         self._taps.spent += time.perf_counter_ns() - began
         return self.run
+
+    def change(self, settings: Settings) -> None:
+        """Go on with other probes or another level from the end of the present step on; any thread may call.
+
+        Args:
+            settings: Of these, ``level``, ``only``, ``also`` and ``without`` are taken; the rest stays as it was.
+        """
+        chosen = {name: getattr(settings, name) for name in ("level", "only", "also", "without")}
+        self.wanted = replace(self.wanted, **chosen)
 
     def book(self, nanoseconds: int) -> None:
         """Count time that was spent for the run elsewhere, such as on opening a panel, as torchmagic's."""
@@ -93,9 +114,9 @@ class Watch:
     def explain(self, error: BaseException) -> None:
         """Record what the exception that ends the run is about, and say so in a note under its traceback; once."""
         began = time.perf_counter_ns()
-        for probe in tuple(self._probes):
+        for probe in tuple(self._crew.probes):
             if isinstance(probe, Crashes) and self._open:
-                self._guarded(probe, self._annotate, probe, error)
+                self._crew.guarded(probe, self._annotate, probe, error)
         self._taps.spent += time.perf_counter_ns() - began
 
     def _annotate(self, probe: Crashes, error: BaseException) -> None:
@@ -109,14 +130,16 @@ class Watch:
         if error is not None:
             self.explain(error)
         self._open = False
+        switches.leave(self)
+        _watching.remove(self)
         self._taps.close()
         began = time.perf_counter_ns()
-        for probe in self._probes:
-            self._guarded(probe, probe.detach)
+        self._crew.detach()
         if error is not None:
             self._recorder.add(crash(error))
-        self.run.status = _status(error)
-        self.run.findings = judge(self.run, self._rule_failed)
+        self.run.status, self.run.progress = _status(error), None
+        found = judge(self.run, self._rule_failed)
+        self.run.findings = tuple(each for each in found if not (self._changed and each.rule in ONLY_ON_THE_WHOLE))
         if not self.run.steps:
             self._recorder.set_back(-self._loading)
             self._taps.spent += self._loading
@@ -131,47 +154,42 @@ class Watch:
         return [run for run in self._session.runs if source and run.source.strip() == source and run.steps]
 
     def _close_step(self, *_: object) -> None:
-        step, probe = self.run.steps, None
-        listeners = self._taps.listeners
+        step, listeners = self.run.steps, self._taps.listeners
         listeners.closing = True
-        try:
-            for probe in self._flushed:
-                probe.flush(step)
-        except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
-            self._close_step_after(probe, error, step)
+        self._crew.flush(step)
         listeners.closing, listeners.step = False, step + 1
         if listeners.changed or listeners.next_wake <= step + 1:
-            self._wake()
+            self._crew.wake()
         self._recorder.count_step()
+        if self.run.clock.seconds >= self._next_look:
+            self._next_look = self.run.clock.seconds + SECONDS_BETWEEN_LOOKS
+            self._speed.look()
+        if self.run.clock.seconds >= self._next_judgement:
+            self._judge_a_little()
+        if self.wanted is not self.settings:
+            self._switch()
         if self._on_step is not None:
             self._on_step(self.run)
         if self.settings.save:
             self._session.write(self.run)
 
-    def _close_step_after(self, failed: Probe | None, error: Exception, step: int) -> None:
-        """Go on with the probes behind one whose flush failed."""
-        behind = self._flushed[self._flushed.index(failed) + 1 :] if failed is not None else []
-        self._failed(failed, error)
-        for probe in behind:
-            self._guarded(probe, probe.flush, step)
+    def _judge_a_little(self) -> None:
+        self._next_judgement = self.run.clock.seconds + self._judgement.go_on()
+        if self._judgement.has_news():
+            self._write(urgent=True)
 
-    def _wake(self) -> None:
-        """Begin a step: some probes have gone to rest, and the rest of others is over."""
-        listeners = self._taps.listeners
-        listeners.wake()
-        listeners.changed = False
-        resting = listeners.resting
-        self._flushed = [probe for probe in self._flushing if id(probe) not in resting]
+    def _switch(self) -> None:
+        """Go on with the probes that are wanted now."""
+        before, self.settings = self.settings, self.wanted
+        said = change_said(before, self.settings)
+        if said:
+            self._changed = True
+            self._crew.become((*self._assembly.probes(self.settings), *self._beside))
+            self._recorder.add(NoteRecord(text=f"From step {self.run.steps:,} on: {said}."))
 
-    def _write(self, *, final: bool = False) -> None:
+    def _write(self, *, final: bool = False, urgent: bool = False) -> None:
         if self.settings.save:
-            self._session.write(self.run, final=final)
-
-    def _guarded(self, probe: Probe, deed: Callable[..., None], *arguments: Any) -> None:
-        try:
-            deed(*arguments)
-        except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
-            self._failed(probe, error)
+            self._session.write(self.run, **({"urgent": True} if urgent else {"final": final}))
 
     def _failed(self, owner: object, error: Exception) -> None:
         """Record a probe's failure, warn once, and go on without the probe."""
@@ -179,23 +197,24 @@ class Watch:
         where = f"{last[0].filename.rpartition('torchmagic')[2]}:{last[0].lineno}" if last else ""
         name = type(owner).__name__
         self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
-        if owner in self._probes:
-            self._probes.remove(owner)
-            self._flushing = [probe for probe in self._flushing if probe is not owner]
-            self._flushed = [probe for probe in self._flushed if probe is not owner]
-            self._taps.listeners.drop(owner)
-            self._guarded_detach(owner)
-        elif owner is self:
+        if not self._crew.drop(owner) and owner is self:
             self._on_step = None
         self._taps.warn(f"torchmagic: {name} failed and is off for this run ({type(error).__name__}: {error})")
 
-    @staticmethod
-    def _guarded_detach(probe: Probe) -> None:
-        with suppress(Exception):  # it has failed already, and that is recorded
-            probe.detach()
-
     def _rule_failed(self, rule: str, error: Exception) -> None:
         self._recorder.add(FailureRecord(probe=f"rule {rule}", error=f"{type(error).__name__}: {error}", where=""))
+
+
+# The runs that go on, in the order in which they were opened.
+_watching: list[Watch] = []
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close the runs that the end of the process cuts off."""
+    for watching in reversed(tuple(_watching)):
+        with suppress(Exception):  # nobody is left to be told
+            watching.stop(KeyboardInterrupt())
 
 
 @contextmanager
@@ -212,7 +231,7 @@ def watch(**settings: Any) -> Iterator[Run]:
         ValueError: If a setting is unknown or wrong.
     """
     frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
-    watching = Watch(Settings.from_dict(settings), namespace=frame.f_globals)
+    watching = Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals)
     run = watching.start()
     try:
         yield run
@@ -227,15 +246,3 @@ def _status(error: BaseException | None) -> Status:
     if error is None:
         return Status.OK
     return Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.ERROR
-
-
-def _environment() -> EnvironmentRecord:
-    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call] # torch
-    return EnvironmentRecord(
-        torch=torch.__version__,
-        python=platform.python_version(),
-        platform=platform.platform(),
-        device=device,
-        num_threads=torch.get_num_threads(),
-        num_cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0,
-    )

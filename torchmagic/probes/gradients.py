@@ -67,6 +67,7 @@ class Gradients:
         """Hand over norms before clipping that no step took up."""
         if self._clips:
             self._norms_before_clip()
+        self.total, self.alarmed = None, False
 
     def _clipped(self, norm: Any) -> None:
         if isinstance(norm, torch.Tensor):

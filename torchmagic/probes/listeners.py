@@ -20,6 +20,7 @@ class Listeners:
         changed: Whether somebody went to rest or woke up since this was last set to False.
         closing: Whether the step is being closed: no event comes before ``wake``, which then settles who hears what.
         resting: The step at which each rest is over, by the identity of who rests.
+        host: On whose behalf listeners are added at present; dropping it drops its helpers' listeners as well.
     """
 
     def __init__(self, events: Iterable[str]) -> None:
@@ -32,19 +33,37 @@ class Listeners:
         self._all: dict[str, list[tuple[int, Listener]]] = {event: [] for event in self.awake}
         self._events: dict[int, set[str]] = {}
         self._unsettled: set[str] = set()
+        self.host: object | None = None
+        self._helpers: dict[int, set[int]] = {}
 
     def add(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener, after those that came before."""
         owner = id(getattr(listener, "__self__", listener))  # the listener keeps it alive
         self._all[event].append((owner, listener))
         self._events.setdefault(owner, set()).add(event)
+        if self.host is not None and owner != id(self.host):
+            self._helpers.setdefault(id(self.host), set()).add(owner)
         self._settle(owner)
 
     def drop(self, owner: object) -> None:
-        """Forget an object's methods."""
-        for event in self._events.get(id(owner), ()):
-            self._all[event] = [each for each in self._all[event] if each[0] != id(owner)]
-        self._settle(id(owner))
+        """Forget an object's methods, and those of its helpers."""
+        gone = {id(owner), *self._helpers.pop(id(owner), ())}
+        for event in set[str]().union(*(self._events.get(each, set()) for each in gone)):
+            self._all[event] = [each for each in self._all[event] if each[0] not in gone]
+        self._settle(*gone)
+        for each in gone:  # another object may get the same identity
+            self._events.pop(each, None)
+            self.resting.pop(each, None)
+
+    def arrange(self, owners: Iterable[object]) -> None:
+        """Let objects hear each event in this order, their helpers in their place, and all others after them."""
+        rank: dict[int, int] = {}
+        for place, owner in enumerate(owners):
+            for each in (id(owner), *self._helpers.get(id(owner), ())):
+                rank.setdefault(each, place)
+        for listeners in self._all.values():
+            listeners.sort(key=lambda each: rank.get(each[0], len(rank)))
+        self._settle(*self._events)
 
     def rest(self, owner: object, *, until: int) -> None:
         """Hand no events to an object's methods before a step; nothing happens when that step is the next one."""

@@ -7,21 +7,28 @@ from pathlib import Path
 import psutil
 import torch
 
+from torchmagic.probes.free_memory import free_bytes
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 
 # Reading costs a microsecond; more often than this tells nothing new (ns).
 BETWEEN_READINGS = 20_000_000
+# Asking what is free takes a hundred times as long, and is for runs that die of it: as often as they are stored (ns).
+BETWEEN_ASKING = 1_000_000_000
 _STATM = Path("/proc/self/statm")
 
 
 class Memory:
-    """Records ``rss_bytes`` and, with CUDA in use, ``cuda_bytes`` and ``cuda_peak_bytes``, at most each 20 ms."""
+    """Records ``rss_bytes`` and, with CUDA in use, ``cuda_bytes`` and ``cuda_peak_bytes``, at most each 20 ms.
+
+    Each second it also records ``free_bytes``, what the process could still have had.
+    """
 
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
         self._last = 0
+        self._asked = -BETWEEN_ASKING
         self._file: int | None = None
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -54,6 +61,9 @@ class Memory:
         else:
             resident = psutil.Process().memory_info().rss
         self._recorder.append("rss_bytes", (resident,))
+        if self._last - self._asked >= BETWEEN_ASKING:
+            self._asked = self._last
+            self._recorder.append("free_bytes", (free_bytes(),))
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # torch
             self._recorder.append("cuda_bytes", (torch.cuda.memory_allocated(),))
             self._recorder.append("cuda_peak_bytes", (torch.cuda.max_memory_allocated(),))

@@ -64,6 +64,13 @@ class Pacer:
         self._without: deque[int] = deque(maxlen=STEPS_COMPARED)
         self._true_cost = TRUE_COST
 
+    def change(self, *, share: float, always: frozenset[str]) -> None:
+        """Go on with another share, and other kinds that are collected at every step."""
+        self._share, self._always = share, always
+        for kind in always:
+            self._may.pop(kind, None)
+            self._must.pop(kind, None)
+
     def wants(self, kind: str) -> bool:
         """Whether a collection of this kind may run in the present step."""
         step, must = self._step, self._must.get(kind)

@@ -114,6 +114,14 @@ class Taps:
             self._install(what)
         self.quiet = False
 
+    def detect_anomalies(self, how: replay_wrappers.Detection) -> None:
+        """Have torch's own anomaly detection so from the opening on, or, while open, from here on."""
+        if how is not self.anomaly_detection:
+            self.anomaly_detection = how
+            if self._open:
+                self._modes.close()
+                self._modes.enter_context(replay_wrappers.anomaly_detection(how))
+
     def close(self) -> None:
         """Leave torch as it was found; safe to call twice."""
         self.quiet = True

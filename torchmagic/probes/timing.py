@@ -11,10 +11,14 @@ class Timing:
     """Records ``seconds`` of each phase per step, and tells the pacer how long steps take.
 
     Times are those of the host: work queued on a device counts where the host waits for it.
+
+    Attributes:
+        records: Whether the phases are recorded.
     """
 
-    def __init__(self, pacer: Pacer, taps: Taps, *, records: bool = True) -> None:
-        self._pacer, self._meter, self._records = pacer, taps, records
+    def __init__(self, pacer: Pacer, taps: Taps) -> None:
+        self._pacer, self._meter = pacer, taps
+        self.records = True
         self._recorder: Recorder | None = None
         self._clock = PhaseClock()
         self._step_began = now()
@@ -32,7 +36,7 @@ class Timing:
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
         clock.data = clock.forward = clock.backward = clock.optimizer = 0
-        if self._recorder is not None and self._records:
+        if self._recorder is not None and self.records:
             data, forward, backward, optimizer = phases
             other = max(0, whole - ours - data - forward - backward - optimizer)
             row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9

@@ -32,11 +32,24 @@ def judge(
             found.extend(each(run, **thresholds_of(each, thresholds)))
         except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
             on_failure(each.id, error)
-    found = [_numbered(finding, run.source) for finding in _specific(found)]
-    return _in_order(audible(_with_causes(found), run.settings.get("ignore", ())))
+    return settled(run, found)
 
 
-def _specific(findings: list[Finding]) -> list[Finding]:
+def settled(run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return what all rules together found as a reader wants it: causes named, order made, silence kept."""
+    numbered = [_numbered(finding, run.source) for finding in _specific(_once(found))]
+    return _in_order(audible(_with_causes(numbered), run.settings.get("ignore", ())))
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """Leave out what was found again, from records of a probe that was switched off and on."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for each in findings:
+        found.setdefault((each.rule, each.title, each.parameter, each.line), each)
+    return list(found.values())
+
+
+def _specific(findings: Sequence[Finding]) -> list[Finding]:
     """Leave out the last resorts where something more specific was found."""
     loud = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
     return [finding for finding in findings if finding.rule not in LAST_RESORTS or loud <= LAST_RESORTS]

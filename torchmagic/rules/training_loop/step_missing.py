@@ -32,7 +32,7 @@ def step_missing(
     run: Run, *, min_iterations: int = MIN_ITERATIONS, waiting_iterations: int = WAITING_ITERATIONS
 ) -> Iterator[Finding]:
     """Report each optimizer that was used in every way but the one that counts."""
-    if run.status in (Status.ERROR, Status.INTERRUPTED):
+    if run.status in (Status.ERROR, Status.INTERRUPTED, Status.LOST):
         return  # its step may just not have come yet
     for record in run.of(UnsteppedRecord):
         used = record.resets + record.scheduled + record.built
