@@ -38,9 +38,7 @@ def facts(run):
 
 def test_the_peak_is_told_by_category_without_the_rest_of_the_process(run):
     (shares,) = blocks(run, Shares)
-    assert dict(shares.parts) == {
-        "parameters": MIB, "gradients": 0, "optimizer state": 2 * MIB, "activations": 4 * MIB, "batch": 0,
-    }  # fmt: skip
+    assert dict(shares.parts) == {"parameters": MIB, "optimizer state": 2 * MIB, "activations": 4 * MIB}
     assert facts(run)["memory of the model, peak"] == "7 MiB at step 1"
     assert facts(run)["rest of the process"] == "300 MiB: interpreter, libraries, data"
 

@@ -12,7 +12,8 @@ from torchmagic.views.skins.markdown import as_markdown
 from torchmagic.views.skins.text import as_text
 from torchmagic.views.skins.wire import as_wire
 
-TABS = ["Findings", "Curves", "Parameters", "Activations", "Data", "Memory & time", "Precision", "Snapshots"]
+PAGES = ["Findings", "Curves", "Parameters", "Activations", "Data", "Memory & time", "Precision", "Snapshots"]
+TABS = [*PAGES[:4], "Memory", "Time", "Data", "Run", "Precision", "Snapshots"]
 TRAP = "<script>alert('x')</script>"
 
 
@@ -28,7 +29,7 @@ def test_a_run_in_which_everything_was_seen_has_every_tab(full):
 
 
 def test_a_run_in_which_nothing_was_seen_has_no_empty_tab():
-    assert list(tab_pages(Run())) == ["Findings"]
+    assert list(tab_pages(Run())) == ["Findings", "Run"]
 
 
 def test_no_block_of_any_page_is_empty(full):
@@ -55,7 +56,7 @@ def test_every_page_has_text_and_can_be_carried_to_the_panel(full):
 
 def test_the_report_links_to_every_page(full):
     html = report(full)
-    for title in TABS:
+    for title in PAGES:
         assert f">{title.replace('&', '&amp;')}</a>" in html
     assert "<script" not in html
 

@@ -143,7 +143,7 @@ def test_an_empty_run_says_that_there_was_little_to_judge():
 def test_a_running_run_does_not_pretend_to_be_judged():
     run = Run()
     run.steps = 5
-    assert texts(findings_page(run)) == ["Running, step 5: findings are drawn when the cell ends."]
+    assert texts(findings_page(run)) == ["Running, step 5: no findings so far."]
     assert headline(run) == "torchdebug · running · 5 steps"
 
 

@@ -22,18 +22,19 @@ def curves_page(run: Run) -> Page:
     if clipped[0]:
         norms.append(Line(name="before clipping", steps=clipped[0], values=clipped[1]))
     blocks: list[Block] = [
-        Plot(title=title, lines=lines, log=_is_wide(lines))
+        Plot(title=title, lines=lines, log=is_wide(lines))
         for title, lines in (("loss", losses), ("gradient norm", norms))
         if lines
     ]
     return Page(title="Curves", blocks=[*blocks, *schedule_blocks(run), *evaluation_blocks(run)])
 
 
+def is_wide(lines: Sequence[Line]) -> bool:
+    """Return whether curves are all above zero and span so much that they are read on a logarithmic axis."""
+    values = [value for line in lines for value in line.values if math.isfinite(value)]
+    return bool(values) and min(values) > 0 and max(values) > WIDE * min(values)
+
+
 def _line(run: Run, metric: str, name: str) -> Line:
     steps, values = run.series(metric, name=name)
     return Line(name=name, steps=steps, values=values)
-
-
-def _is_wide(lines: Sequence[Line]) -> bool:
-    values = [value for line in lines for value in line.values if math.isfinite(value)]
-    return bool(values) and min(values) > 0 and max(values) > WIDE * min(values)

@@ -20,8 +20,10 @@ def findings_page(run: Run) -> Page:
 
 
 def headline(run: Run) -> str:
-    """Return the run's heading: name, how it ended, steps, time, cost, findings."""
-    parts = [run.name or "torchdebug", run.status.value, f"{run.steps} step{'' if run.steps == 1 else 's'}"]
+    """Return the run's heading: number and name, how it ended, steps, time, cost, findings."""
+    number = f"run {run.number}" if run.number else ""
+    called = ": ".join(filter(None, (number, run.name))) or "torchdebug"
+    parts = [called, run.status.value, f"{run.steps} step{'' if run.steps == 1 else 's'}"]
     if run.status is not Status.RUNNING:
         parts += [as_seconds(run.clock.seconds), f"cost {as_share(run.overhead)}", verdict(run)]
     return " · ".join(parts)
@@ -31,7 +33,10 @@ def _lead(run: Run) -> str:
     crash = next(iter(run.of(CrashRecord)), None)
     ended = _end(crash) if crash else ""
     if run.status is Status.RUNNING:
-        return f"Running, step {run.steps}: findings are drawn when the cell ends."
+        return f"Running, step {run.steps}: {verdict(run)} so far."
+    if run.status is Status.LOST:
+        ended = f"The kernel died after {run.steps} step{'' if run.steps == 1 else 's'}. "
+        return ended + (f"{verdict(run).capitalize()} up to then.")
     if run.findings:
         return ended + verdict(run).capitalize() + "."
     if not run.steps:

@@ -10,6 +10,10 @@ from torchmagic.views.page import Block, Line, Plot, Shares, Table, Text
 
 MEBIBYTE = 2**20
 PROCESS = (("rss_bytes", "process"), ("cuda_bytes", "CUDA allocated"), ("cuda_peak_bytes", "CUDA peak"))
+AFTER_BACKWARD = (
+    "The peak was the end of a step, when gradients are there and the backward has let go of all activations; before "
+    "the backward, less was used."
+)
 CURE = {
     "output": "Outputs of cells are kept: end the line with a semicolon, or free them with %reset -f out.",
     "traceback": "The last traceback keeps its variables: free them with "
@@ -43,22 +47,31 @@ def memory_shares(run: Run) -> list[Block]:
     if use is None:
         return []
     parts = list(use.peak.items()) + ([] if use.on_cpu else [("other", use.other)])
-    return [Shares(title="Memory of the model at its peak", parts=parts, unit="B")]
+    blocks: list[Block] = [
+        Shares(title="Memory of the model at its peak", parts=[part for part in parts if part[1]], unit="B")
+    ]
+    if use.peak.get("activations") == 0 and use.peak.get("gradients"):
+        blocks.append(Text(text=AFTER_BACKWARD))
+    return blocks
 
 
 def memory_plots(run: Run) -> list[Block]:
     """Return the memory of the model and of the process over the steps, and what of it could not be seen."""
     use = memory_use(run)
     blocks: list[Block] = [_stack(use)] if use is not None and len(use.steps) > 1 else []
-    lines = [_line(run, metric, name) for metric, name in PROCESS if run.series(metric)[0]]
-    if lines:
-        blocks.append(Plot(title="memory of the process, MiB", lines=lines, y_label="MiB"))
+    blocks += process_plot(run)
     steps, values = run.series("live_graphs") if run.of(RetainedGraphRecord) else ([], [])
     if len(steps) > 1:
         lines = [Line(name="graphs", steps=steps, values=values)]
         blocks.append(Plot(title="graphs of earlier steps that are alive", lines=lines))
     blocks += [Text(text=text) for text in dict.fromkeys(map(_unseen, run.of(UnseenGraphRecord)))]
     return blocks
+
+
+def process_plot(run: Run) -> list[Block]:
+    """Return the memory of the process over the steps, and what was free where that is known; or nothing."""
+    lines = [_line(run, metric, name) for metric, name in PROCESS if run.series(metric)[0]]
+    return [Plot(title="memory of the process, MiB", lines=lines, y_label="MiB")] if lines else []
 
 
 def _growth(values: Sequence[float]) -> str:

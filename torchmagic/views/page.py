@@ -46,6 +46,7 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     marked: frozenset[int] = frozenset()
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,24 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """Two texts line by line: what only the old one has, what only the new one has, and some lines around.
+
+    Args:
+        title: What was compared.
+        old: What the old text is called.
+        new: What the new text is called.
+        lines: Pairs of a sign and a line: ``-`` only in the old text, ``+`` only in the new one, a space in both, and
+            ``@`` for a place where equal lines are left out.
+    """
+
+    title: str
+    old: str
+    new: str
+    lines: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     """Findings in the order in which they should be read."""
 
@@ -111,7 +130,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block = Text | Code | Facts | Table | Plot | Bars | Shares | Findings | Fold
+Block = Text | Code | Facts | Table | Plot | Bars | Shares | Diff | Findings | Fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ WIDE = 100.0
 
 def schedule_blocks(run: Run) -> list[Block]:
     """Return the learning rate of each group and each scheduler's course; nothing where no rate changed."""
-    lines = [_held(name, *run.series("lr", name=name), run.steps) for name in run.subjects("lr")]
+    lines = [held(name, *run.series("lr", name=name), run.steps) for name in run.subjects("lr")]
     moves = any(len(set(line.values)) > 1 for line in lines)
     blocks: list[Block] = []
     if moves:
@@ -27,7 +27,7 @@ def schedule_blocks(run: Run) -> list[Block]:
     return blocks
 
 
-def _held(name: str, steps: Sequence[int], rates: Sequence[float], num_steps: int) -> Line:
+def held(name: str, steps: Sequence[int], rates: Sequence[float], num_steps: int) -> Line:
     """Return a rate as stairs: it holds until the next one is written down, and the last one to the end."""
     stairs: list[tuple[int, float]] = []
     for step, rate in zip(steps, rates, strict=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Bars, Code, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
+from torchmagic.views.page import Bars, Code, Diff, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
 
 GOLDEN = Path(__file__).parent / "golden"
 NAN, INF = math.nan, math.inf
@@ -65,6 +65,7 @@ def page():
                     ["net.2.weight", "(100, 16)", 16_000, INF, NAN, Trend(values=[1.0, 1e3, INF], log=True)],
                 ],
                 marked=frozenset({2}),
+                title="Parameters",
             ),
             Shares(title="Time of a step", parts=[("data", 0.0412), ("forward", 0.02), ("other", 0.00001)]),
             Facts(rows=[("parameters", "16,144"), ("optimizer", "SGD(lr=0.5)")]),
@@ -73,6 +74,12 @@ def page():
                 title="Memory, MiB",
                 lines=[Line(name=name, steps=steps, values=[1.0] * 12) for name in ("weights", "activations")],
                 stacked=True,
+            ),
+            Diff(
+                title="Source",
+                old="run 1",
+                new="run 2",
+                lines=[("@", "line 3"), (" ", "for x in data:"), ("-", "    step(0.1)"), ("+", "    step(0.01)")],
             ),
             Fold(title="More", blocks=[Text(text="Told only to those who ask."), Table(columns=["a"], rows=[[1]])]),
         ],
@@ -108,7 +115,8 @@ def hostile_page():
             Findings(findings=[finding]),
             Plot(title=trap, lines=[Line(name=trap, steps=[0.0, 1.0], values=[1.0, 2.0])], x_label=trap, y_label=trap),
             Bars(title=trap, edges=[0.0, 1.0], counts=[1]),
-            Table(columns=[trap, "n"], rows=[[trap, 1]]),
+            Table(columns=[trap, "n"], rows=[[trap, 1]], title=trap),
+            Diff(title=trap, old=trap, new=trap, lines=[(sign, trap) for sign in "@ -+"]),
             Shares(title=trap, parts=[(trap, 1.0)], unit=trap),
             Facts(rows=[(trap, trap)]),
             Code(text=trap),
@@ -137,6 +145,8 @@ def empty_page():
             Shares(title="Time", parts=[("all", 0.0)]),
             Facts(rows=[]),
             Code(text=""),
+            Diff(title="", old="", new="", lines=[]),
+            Diff(title="", old="", new="", lines=[("+", "")]),
             Plot(title="Memory", lines=[], stacked=True),
             Plot(title="Memory", lines=[Line(name="all", steps=[], values=[])], stacked=True),
             Fold(title="", blocks=[]),

@@ -4,6 +4,7 @@ import pytest
 
 from torchmagic.views.page import Page, Table
 from torchmagic.views.skins.text import as_text
+from torchmagic.views.skins.text_table import shortened
 
 
 def test_a_page_with_every_kind_of_block_reads_well(page, is_golden):
@@ -32,8 +33,30 @@ def test_a_long_table_keeps_its_marked_rows_and_says_how_many_are_left_out():
 def test_a_wide_table_cuts_names_and_then_leaves_out_columns():
     table = Table(columns=["parameter", *"abcdefgh"], rows=[["encoder.layers.11.attention.weight", *[1.234e-5] * 8]])
     text = as_text(Page(title="", blocks=[table]), width=40)
-    assert "encod…weight" in text
+    assert "encoder.l…ion.weight  1.234e-5  1.234e-5" in text
     assert "more columns (" in text
+
+
+def test_a_name_is_cut_no_further_than_the_columns_that_stay_need():
+    table = Table(columns=["name", "a", "b"], rows=[["encoder.layers.11.weight", 123456.0, 123456.0]])
+    assert "encoder.layer…11.weight  123,456" not in as_text(Page(title="", blocks=[table]), width=28)
+    assert as_text(Page(title="", blocks=[table]), width=28).splitlines()[2] == "encoder.l…11.weight  123,456"
+
+
+def test_words_are_cut_at_their_end_and_names_in_their_middle():
+    assert shortened("2 errors, 1 warning", 12) == "2 errors, 1…"
+    assert shortened("net.encoder.weight", 12) == "net.e…weight"
+
+
+def test_a_few_rows_more_are_shown_rather_than_counted():
+    table = Table(columns=["n"], rows=[[i] for i in range(12)])
+    assert "more rows" not in as_text(Page(title="", blocks=[table]), num_rows=8)
+    assert "5 more rows" in as_text(Page(title="", blocks=[Table(columns=["n"], rows=[[i] for i in range(13)])]))
+
+
+def test_a_table_has_its_title_above_it():
+    table = Table(title="Results", columns=["n"], rows=[[1]])
+    assert as_text(Page(title="", blocks=[table])).splitlines() == ["Results", "n", "─", "1"]
 
 
 def test_control_characters_do_not_reach_the_terminal(hostile_page):

@@ -19,7 +19,7 @@ def test_every_kind_of_block_is_json(page, hostile_page, empty_page):
 
 def test_kinds_are_named(page):
     kinds = [block["kind"] for block in as_wire(page)["blocks"]]
-    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code", "plot", "fold"]
+    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code", "plot", "diff", "fold"]
 
 
 def test_a_fold_carries_its_blocks(page):

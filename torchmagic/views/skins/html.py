@@ -19,12 +19,13 @@ from torchmagic.views.skins.line_summary import (
     trend_sentence,
 )
 from torchmagic.views.skins.reading_order import reading_order
-from torchmagic.views.skins.text_table import kept_rows, number_columns
+from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
 Draw = Callable[[Plot | Bars], bytes]
 
 NUM_ROWS = 100  # of a table in a notebook: a copy of every row at every run would bloat the file
 NUM_REPORT_ROWS = 2000
+LONG = 36  # letters of a cell from which on it is broken into lines, so that columns beside it stay in sight
 
 
 def as_html(
@@ -71,9 +72,10 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_seen,
     )
     environment.filters.update(amount=as_amount, cell=_cell, number=as_number, share=as_share)
-    environment.tests.update(numeric=_is_number, trend=_is_trend)
+    environment.tests.update(long=_is_long, numeric=_is_number, trend=_is_trend)
     environment.globals.update(
         alternative_text=alternative_text,
         bars_sentence=bars_sentence,
@@ -95,6 +97,11 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def _seen(value: object) -> object:
+    """Return text without control characters and marks that turn its direction; line breaks and tabs stay."""
+    return printable(value, keep="\n\t") if type(value) is str else value
+
+
 @cache
 def _css() -> str:
     return (Path(__file__).parent / "templates" / "page.css").read_text(encoding="utf-8").strip()
@@ -110,6 +117,11 @@ def _is_number(value: object) -> bool:
 
 def _is_trend(value: object) -> bool:
     return isinstance(value, Trend)
+
+
+def _is_long(value: object) -> bool:
+    """Whether a cell is a sentence that may be broken into lines."""
+    return isinstance(value, str) and len(value) > LONG and " " in value
 
 
 def _cell(value: Any) -> str:

@@ -5,7 +5,22 @@ from collections.abc import Collection, Iterator, Sequence
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_number, as_share
-from torchmagic.views.page import Bars, Block, Cell, Code, Facts, Findings, Fold, Page, Plot, Shares, Table, Text, Trend
+from torchmagic.views.page import (
+    Bars,
+    Block,
+    Cell,
+    Code,
+    Diff,
+    Facts,
+    Findings,
+    Fold,
+    Page,
+    Plot,
+    Shares,
+    Table,
+    Text,
+    Trend,
+)
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline, trend_drawing
 from torchmagic.views.skins.reading_order import Root, reading_order
@@ -74,6 +89,9 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one an
         case Shares():
             yield f"**{_escaped(block.title)}**"
             yield _shares(block)
+        case Diff():
+            yield f"**{_escaped(block.title)}** (- {_escaped(block.old)}, + {_escaped(block.new)})"
+            yield _fenced("\n".join(_signed(sign, line) for sign, line in block.lines), "diff")
         case Findings():
             yield from (_root(root) for root in reading_order(block.findings))
             if not block.findings:
@@ -83,12 +101,19 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one an
             yield "\n\n".join([f"<details><summary>{_escaped(block.title)}</summary>", *inside, "</details>"])
 
 
+def _signed(sign: str, line: str) -> str:
+    shown = printable(line, keep="\t")
+    return f"@@ {shown} @@" if sign == "@" else f"{sign}{shown}"
+
+
 def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
     rules = ["---:" if index in right else "---" for index in range(len(columns))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rules, *rows))
 
 
 def _table(table: Table, num_rows: int) -> Iterator[str]:
+    if table.title:
+        yield f"**{_escaped(table.title)}**"
     shown = kept_rows(table, num_rows)
     numbers = number_columns(table)
     rows = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchmagic.views.numbers import as_count, as_number
 from torchmagic.views.page import Bars, Line, Page, Plot
+from torchmagic.views.skins.text_table import printable, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +21,12 @@ LEAST_SPAN = 0.01
 _GREY = "#7a7a7a"
 _COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
 _WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
+_GRID_HEIGHT = 4.0
 _SMALL = 8.0
 _NOT_FINITE = "#d6455d"
+# A row of the legend (inches), the letters that fit into its width, and what the sign before a name takes of them.
+_ROW, _LETTERS, _HANDLE = 0.17, 96, 8
+_LONGEST = 60
 # With so many colours a picture looks the same and takes a third of the room in a notebook.
 _NUM_COLOURS = 128
 
@@ -53,6 +58,35 @@ def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
     return _of_few_colours(buffer)
 
 
+def as_grid_png(blocks: Sequence[Plot | Bars], *, title: str, num_columns: int = 2, dpi: float = _DPI) -> bytes:
+    """Return plots side by side as one PNG picture on white, each under its title.
+
+    Args:
+        blocks: What to draw, row by row.
+        title: Title of the whole.
+        num_columns: Plots in a row.
+        dpi: Pixels an inch; each plot is 6.4 by 4 inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
+    from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
+
+    num_rows = -(-len(blocks) // num_columns)
+    size = _WIDTH * num_columns, _GRID_HEIGHT * num_rows
+    figure = Figure(figsize=size, dpi=dpi, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=2 * _SMALL)
+    for index, block in enumerate(blocks, start=1):
+        axes = figure.add_subplot(num_rows, num_columns, index)
+        _draw(axes, block)
+        axes.set_title(block.title, fontsize=1.4 * _SMALL, pad=24)
+    _as_it_stands(figure)
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as in ``as_png``
+        figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
+
+
 def _of_few_colours(png: io.BytesIO) -> bytes:
     from PIL import Image  # noqa: PLC0415 - what matplotlib itself writes PNG with
 
@@ -66,22 +100,32 @@ def _of_few_colours(png: io.BytesIO) -> bytes:
 def _figure(blocks: Sequence[Plot | Bars]) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
     from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
-    from matplotlib.text import Text  # noqa: PLC0415 - loaded when something is drawn
 
-    figure = Figure(figsize=(_WIDTH, _HEIGHT * max(1, len(blocks))), dpi=_DPI, layout="constrained", frameon=False)
+    height = sum(_HEIGHT + _ROW * (_legend_rows(block) - 1) for block in blocks) or _HEIGHT
+    figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", frameon=False)
     FigureCanvasAgg(figure)
     for index, block in enumerate(blocks, start=1):
-        axes = figure.add_subplot(len(blocks), 1, index)
-        _dress(axes)
-        if isinstance(block, Plot):
-            _draw_plot(axes, block)
-        else:
-            _draw_bars(axes, block)
+        _draw(figure.add_subplot(len(blocks), 1, index), block)
+    _as_it_stands(figure)
+    return figure
+
+
+def _draw(axes: "Axes", block: Plot | Bars) -> None:
+    _dress(axes)
+    if isinstance(block, Plot):
+        _draw_plot(axes, block)
+    else:
+        _draw_bars(axes, block)
+
+
+def _as_it_stands(figure: "Figure") -> None:
+    from matplotlib.text import Text  # noqa: PLC0415 - loaded when something is drawn
+
     for text in (artist for artist in figure.findobj() if isinstance(artist, Text)):
+        text.set_text(printable(text.get_text()))  # half a surrogate pair cannot be drawn
         text.set_parse_math(False)  # a dollar sign or underscore in a name is no formula
         text.set_usetex(False)
         text.set_fontfamily("DejaVu Sans")
-    return figure
 
 
 def _dress(axes: "Axes") -> None:
@@ -107,15 +151,15 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
     if plot.stacked:
         _draw_stack(axes, plot.lines)
-    axes.set_xlabel(plot.x_label, color=_GREY, fontsize=_SMALL)
-    axes.set_ylabel(plot.y_label, color=_GREY, fontsize=_SMALL)
+    axes.set_xlabel(shortened(plot.x_label, _LONGEST), color=_GREY, fontsize=_SMALL)
+    axes.set_ylabel(shortened(plot.y_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.locator_params(axis="x", nbins=6, integer=True)
     axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
     axes.yaxis.set_major_formatter(lambda y, _: as_number(float(y)))
     if not finite:
         _say(axes, "no finite values" if any(len(line.values) for line in plot.lines) else "no values yet")
     if axes.get_legend_handles_labels()[0]:
-        columns = min(5 if plot.stacked else 4, len(plot.lines))
+        columns = _legend_columns(plot)
         above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=1.4)
         for text in above.get_texts():
             text.set(color=_GREY, fontsize=_SMALL)
@@ -160,7 +204,18 @@ def _draw_stack(axes: "Axes", lines: Sequence[Line]) -> None:
 
 
 def _label(name: str) -> str:
+    name = shortened(name, _LONGEST)
     return f"\u200b{name}" if name.startswith("_") else name  # matplotlib leaves out what begins with "_"
+
+
+def _legend_columns(plot: Plot) -> int:
+    """Return how many names fit beside each other; a legend wider than the picture would squeeze the axes."""
+    longest = max((min(len(line.name), _LONGEST) for line in plot.lines), default=0)
+    return max(1, min(5 if plot.stacked else 4, len(plot.lines), _LETTERS // (longest + _HANDLE)))
+
+
+def _legend_rows(block: Plot | Bars) -> int:
+    return max(1, -(-len(block.lines) // _legend_columns(block))) if isinstance(block, Plot) else 1
 
 
 def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:

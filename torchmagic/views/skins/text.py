@@ -6,14 +6,16 @@ from textwrap import indent, wrap
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
-from torchmagic.views.page import Bars, Block, Code, Facts, Findings, Fold, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Block, Code, Diff, Facts, Findings, Fold, Page, Plot, Shares, Table, Text
 from torchmagic.views.skins.finding_words import evidence, place, remedy, standing
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
 from torchmagic.views.skins.reading_order import Root, reading_order
-from torchmagic.views.skins.text_table import printable, text_table
+from torchmagic.views.skins.text_table import printable, shortened, text_table
 
 NUM_ROWS = 8
-_SPARK, _TRACK = 32, 24
+_SPARK, _TRACK, _LONGEST = 32, 24, 40
+_LEAST_WORDS = 36  # in less room than this the words on a curve go below it
+_TAB = "\t"
 
 
 def as_text(pages: Page | Sequence[Page], *, title: str = "", width: int = 100, num_rows: int = NUM_ROWS) -> str:
@@ -34,8 +36,8 @@ def as_text(pages: Page | Sequence[Page], *, title: str = "", width: int = 100, 
 
 
 def _underlined(title: str, rule: str, width: int) -> str:
-    shown = printable(title)
-    return f"{shown}\n{rule * min(len(shown), width)}"
+    shown = wrap(printable(title), width) or [""]
+    return "\n".join([*shown, rule * max(map(len, shown))])
 
 
 def _page(page: Page, width: int, num_rows: int) -> str:
@@ -46,7 +48,7 @@ def _page(page: Page, width: int, num_rows: int) -> str:
     return "\n".join([*head, "\n\n".join(filter(None, (_block(block, width, num_rows) for block in page.blocks)))])
 
 
-def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - one answer a kind of block
+def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR0911 - one answer a kind of block
     match block:
         case Text():
             return "\n".join(wrap(printable(block.text), width))
@@ -58,16 +60,18 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - o
             return text_table(block, width=width, num_rows=num_rows)
         case Plot():
             # areas that stand on each other repeat over time what shares say, which a row of characters cannot show
-            return "" if block.stacked else "\n".join(_plot(block))
+            return "" if block.stacked else "\n".join(_plot(block, width))
         case Bars():
             drawn = sparkline([float(count) for count in block.counts], width=_SPARK) if any(block.counts) else ""
             return (
-                f"{printable(block.title)}\n  {drawn}  {bars_sentence(block)}"
+                f"{_named(block.title, width)}\n  {drawn}  {bars_sentence(block)}"
                 if drawn
-                else f"{printable(block.title)}\n  no values"
+                else f"{_named(block.title, width)}\n  no values"
             )
         case Shares():
             return "\n".join(_shares(block, width))
+        case Diff():
+            return "\n".join(_diff(block, width))
         case Findings():
             return "\n\n".join(_root(root, width) for root in reading_order(block.findings)) or "No findings."
         case Fold():
@@ -76,7 +80,7 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: PLR0911 - o
 
 def _pairs(rows: Sequence[tuple[str, str]], width: int, *, lead: str = "") -> str:
     """Write names in a column and their values, wrapped, in another."""
-    names = [printable(name) for name, _ in rows]
+    names = [shortened(printable(name), width // 2) for name, _ in rows]
     column = max(map(len, names), default=0) + 2
     told = []
     for name, (_, value) in zip(names, rows, strict=True):
@@ -87,22 +91,37 @@ def _pairs(rows: Sequence[tuple[str, str]], width: int, *, lead: str = "") -> st
     return "\n".join(told)
 
 
-def _plot(plot: Plot) -> Iterator[str]:
-    yield printable(plot.title) + (" (log scale)" if plot.log else "")
-    names = [printable(line.name) for line in plot.lines]
+def _named(title: str, width: int) -> str:
+    return shortened(printable(title), width)
+
+
+def _plot(plot: Plot, width: int) -> Iterator[str]:
+    yield _named(plot.title, width - 12) + (" (log scale)" if plot.log else "")
+    names = [shortened(printable(line.name), _LONGEST) for line in plot.lines]
     column = max(map(len, names), default=0)
     drawings = [sparkline(line.values, width=_SPARK, log=plot.log) for line in plot.lines]
     longest = max(map(len, drawings), default=0)
     for name, drawn, line in zip(names, drawings, plot.lines, strict=True):
-        yield f"  {name:<{column}}  {drawn:<{longest}}  {line_sentence(line, x_label=plot.x_label)}"
+        start = f"  {name:<{column}}  {drawn:<{longest}}  "
+        said = printable(line_sentence(line, x_label=plot.x_label))
+        if len(start) + _LEAST_WORDS > width:
+            yield start
+            start = "    "
+        yield from wrap(said, max(width, _LEAST_WORDS), initial_indent=start, subsequent_indent=" " * len(start))
     if not plot.lines:
         yield "  no values"
 
 
+def _diff(block: Diff, width: int) -> Iterator[str]:
+    yield _named(f"{block.title}: - {block.old}, + {block.new}", width)
+    for sign, line in block.lines:
+        yield f"  {sign} {printable(line, keep=_TAB)}" if sign != "@" else f"  … {printable(line)}"
+
+
 def _shares(block: Shares, width: int) -> Iterator[str]:
-    yield printable(block.title)
+    yield _named(block.title, width)
     total = sum(amount for _, amount in block.parts)
-    names = [printable(name) for name, _ in block.parts]
+    names = [shortened(printable(name), _LONGEST) for name, _ in block.parts]
     column = max(map(len, names), default=0)
     amounts = [printable(as_amount(amount, unit=block.unit)) for _, amount in block.parts]
     right = max(map(len, amounts), default=0)

@@ -10,6 +10,9 @@ from torchmagic.views.skins.line_summary import trend_drawing
 _GAP = "  "
 _LEAST = 12  # narrower than this a name says nothing any more
 _MARK = "!"
+# Control, format and unassigned characters, surrogates, and what else breaks a line.
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+_SLACK = 4  # so few rows more are no longer than the line that says that they were left out
 
 
 def text_table(table: Table, *, width: int, num_rows: int) -> str:
@@ -18,11 +21,11 @@ def text_table(table: Table, *, width: int, num_rows: int) -> str:
     Args:
         table: The table.
         width: Most characters a line takes: long names are cut in the middle, then columns at the right are left out.
-        num_rows: Most rows to show; marked rows are kept first.
+        num_rows: Most rows to show, and a few more where that leaves none out; marked rows are kept first.
     """
     if not table.rows:
-        return f"no rows ({', '.join(map(printable, table.columns))})"
-    shown = kept_rows(table, num_rows)
+        return f"{_headed(table, width)}no rows ({', '.join(map(printable, table.columns))})"
+    shown = kept_rows(table, num_rows if len(table.rows) > num_rows + _SLACK else len(table.rows))
     columns = [printable(column) for column in table.columns]
     cells = [[_cell(value) for value in table.rows[index]] for index in shown]
     numbers = number_columns(table)
@@ -34,7 +37,8 @@ def text_table(table: Table, *, width: int, num_rows: int) -> str:
     if table.marked:
         marks = ["", "", *(_MARK if index in table.marked else "" for index in shown)]
         lines = [f"{mark:<{lead}}{line}" for mark, line in zip(marks, lines, strict=True)]
-    return "\n".join([*lines, *_left_out(table, len(shown), len(widths), lead=lead, width=width)])
+    lines += _left_out(table, len(shown), len(widths), lead=lead, width=width)
+    return _headed(table, width) + "\n".join(lines)
 
 
 def kept_rows(table: Table, most: int) -> list[int]:
@@ -60,15 +64,21 @@ def printable(text: str, *, keep: str = "") -> str:
         text: Any text, such as a module's name or a tensor's repr.
         keep: Control characters to leave alone.
     """
-    return "".join(char if char in keep or not unicodedata.category(char).startswith("C") else " " for char in text)
+    return "".join(char if char in keep or unicodedata.category(char) not in _UNSEEN else " " for char in text)
 
 
 def shortened(text: str, width: int) -> str:
-    """Cut text in its middle, since both ends of a module path tell more than what is between."""
+    """Cut words at their end, and a name in its middle: both ends of a module path tell more than what is between."""
     if len(text) <= width:
         return text
+    if " " in text:
+        return f"{text[: width - 1].rstrip()}…"
     front = (width - 1) // 2
     return f"{text[:front]}…{text[len(text) - (width - 1 - front) :]}"
+
+
+def _headed(table: Table, width: int) -> str:
+    return f"{shortened(printable(table.title), width)}\n" if table.title else ""
 
 
 def _cell(value: Cell) -> str:
@@ -78,17 +88,22 @@ def _cell(value: Cell) -> str:
 
 
 def _fitted(widths: list[int], right: list[bool], room: int) -> list[int]:
-    """Narrow the widest text columns, then drop columns at the right, until the line fits."""
-    fitted = list(widths)
-    while sum(fitted) + len(_GAP) * (len(fitted) - 1) > room:
-        wide = [j for j, size in enumerate(fitted) if not right[j] and size > _LEAST]
-        if wide:
-            fitted[max(wide, key=fitted.__getitem__)] -= 1
-        elif len(fitted) > 1:
-            fitted.pop()
-        else:
+    """Drop columns at the right until the others can be narrowed to fit, then narrow the widest text columns."""
+    least = [size if to_right else min(size, _LEAST) for size, to_right in zip(widths, right, strict=True)]
+    count = len(widths)
+    while count > 1 and _length(least[:count]) > room:
+        count -= 1
+    fitted = widths[:count]
+    while _length(fitted) > room:
+        wide = [j for j, size in enumerate(fitted) if size > least[j]]
+        if not wide:
             break
+        fitted[max(reversed(wide), key=fitted.__getitem__)] -= 1
     return fitted
+
+
+def _length(widths: list[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
@@ -105,7 +120,7 @@ def _left_out(table: Table, num_shown: int, num_columns: int, *, lead: int, widt
         told.append(f"{len(table.rows) - num_shown} more rows")
     if num_columns < len(table.columns):
         left = table.columns[num_columns:]
-        told.append(f"{len(left)} more column{'' if len(left) == 1 else 's'} ({', '.join(left)})")
+        told.append(f"{len(left)} more column{'' if len(left) == 1 else 's'} ({', '.join(map(printable, left))})")
     indent = " " * lead
     return (
         wrap(f"… {' and '.join(told)}", width, initial_indent=indent, subsequent_indent=f"{indent}  ") if told else []

@@ -13,6 +13,7 @@ from torchmagic.views.page import (
     Block,
     Cell,
     Code,
+    Diff,
     Facts,
     Findings,
     Fold,
@@ -42,8 +43,8 @@ def as_wire(page: Page) -> dict[str, Any]:
 
     Returns:
         ``{"title", "folded", "blocks"}``; each block has a ``kind``: ``text``, ``code``, ``facts``, ``table``,
-        ``plot``, ``bars``, ``shares``, ``findings`` or ``fold``, which has blocks in it. A trend in a table's cell is
-        its drawing and its words.
+        ``plot``, ``bars``, ``shares``, ``diff``, ``findings`` or ``fold``, which has blocks in it. A trend in a
+        table's cell is its drawing and its words.
     """
     return {"title": page.title, "folded": page.folded, "blocks": [_block(block) for block in page.blocks]}
 
@@ -75,7 +76,7 @@ def thinned(line: Line, *, num_points: int = NUM_POINTS) -> Line:
     return Line(name=line.name, steps=[line.steps[i] for i in order], values=[line.values[i] for i in order])
 
 
-def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind of block
+def _block(block: Block) -> dict[str, Any]:  # noqa: C901, PLR0911 - one answer a kind of block
     match block:
         case Text():
             return {"kind": "text", "text": block.text, "strong": block.strong}
@@ -85,7 +86,8 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind
             return {"kind": "facts", "rows": [[name, value] for name, value in block.rows]}
         case Table():
             rows = [[_cell(cell) for cell in row] for row in block.rows]
-            return {"kind": "table", "columns": list(block.columns), "rows": rows, "marked": sorted(block.marked)}
+            head = {"kind": "table", **({"title": block.title} if block.title else {}), "columns": list(block.columns)}
+            return {**head, "rows": rows, "marked": sorted(block.marked)}
         case Plot():
             return _plot(block)
         case Bars():
@@ -94,6 +96,9 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: PLR0911 - one answer a kind
         case Shares():
             parts = [[name, _plain(amount)] for name, amount in block.parts]
             return {"kind": "shares", "title": block.title, "unit": block.unit, "parts": parts}
+        case Diff():
+            lines = [[sign, text] for sign, text in block.lines]
+            return {"kind": "diff", "title": block.title, "old": block.old, "new": block.new, "lines": lines}
         case Findings():
             return _findings(block)
         case Fold():

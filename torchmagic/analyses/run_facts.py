@@ -1,0 +1,121 @@
+"""This file is the facts of a run that were given and not measured: what two runs may differ in before they begin."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from torchmagic.records.model import LoaderRecord, ModelRecord
+from torchmagic.records.note import EnvironmentRecord
+from torchmagic.records.objective import GroupRecord
+from torchmagic.records.schedule import ScheduleRecord
+from torchmagic.session.run import Run
+
+Value = str | float | int | bool
+Facts = dict[str, Value]
+
+# Settings that say where a run is kept or how it is shown, and nothing of how it was trained or watched.
+NOT_COMPARED = frozenset({"name", "save", "report", "panel"})
+ENVIRONMENT_WORDS = {
+    "num_threads": "threads",
+    "num_cores": "cores",
+    "python": "Python",
+    "changed": "files not committed",
+    "deterministic": "deterministic algorithms only",
+}
+
+
+def training_facts(run: Run) -> Facts:
+    """Return what was trained with what: optimizers, schedules, models and loaders, each by its place in the run.
+
+    Names of variables play no part, so that ``opt`` and ``optimizer`` do not differ.
+    """
+    return dict([*_optimizers(run), *_schedules(run), *_models(run), *_loaders(run)])
+
+
+def setting_facts(run: Run) -> Facts:
+    """Return the settings by which the run was watched."""
+    return {name: _plain(value) for name, value in run.settings.items() if name not in NOT_COMPARED}
+
+
+def environment_facts(run: Run) -> Facts:
+    """Return where the run took place."""
+    record = next(iter(run.of(EnvironmentRecord)), None)
+    if record is None:
+        return {}
+    known = {field.name: getattr(record, field.name) for field in fields(record)}
+    known["seed"] = None if record.seed is None else str(record.seed)  # a name, whose digits all count
+    return {
+        ENVIRONMENT_WORDS.get(name, name.replace("_", " ")): _plain(value)
+        for name, value in known.items()
+        if isinstance(value, bool) or value not in (None, "", 0, ())
+    }
+
+
+def differing(facts: Sequence[Mapping[str, Value]]) -> dict[str, tuple[Value | None, ...]]:
+    """Return what is not the same in all runs, with the value of each; None where a run has none.
+
+    Args:
+        facts: The facts of each run.
+    """
+    names = dict.fromkeys(name for each in facts for name in each)
+    values = {name: tuple(each.get(name) for each in facts) for name in names}
+    return {name: row for name, row in values.items() if any(value != row[0] for value in row)}
+
+
+def _optimizers(run: Run) -> Iterator[tuple[str, Value]]:
+    groups: dict[str, list[GroupRecord]] = {}
+    for record in run.of(GroupRecord):
+        groups.setdefault(record.optimizer, []).append(record)
+    for number, members in enumerate(groups.values()):
+        which = _nth("optimizer", number)
+        yield which, members[0].class_name
+        for place, group in enumerate(members):
+            parts = [which] * (number > 0) + [f"group {place + 1}"] * (len(members) > 1)
+            of = f" of {', '.join(parts)}" if parts else ""
+            if group.lr is not None:
+                yield f"lr{of}", group.lr
+            yield f"weight decay{of}", group.weight_decay
+            yield f"decay apart from the gradient{of}", group.decoupled
+            yield f"maximize{of}", group.maximize
+
+
+def _schedules(run: Run) -> Iterator[tuple[str, Value]]:
+    for number, record in enumerate({each.name: each for each in run.of(ScheduleRecord)}.values()):
+        settings = ", ".join(f"{name} {value}" for name, value in record.settings.items())
+        yield _nth("schedule", number), f"{record.class_name} ({settings})" if settings else record.class_name
+
+
+def _models(run: Run) -> Iterator[tuple[str, Value]]:
+    for number, record in enumerate({each.name: each for each in run.of(ModelRecord)}.values()):
+        which = _nth("model", number)
+        yield which, record.class_name
+        yield f"parameters of the {which}", record.num_parameters
+        yield f"trainable parameters of the {which}", record.num_trainable
+        yield f"{which} compiled", record.compiled
+
+
+def _loaders(run: Run) -> Iterator[tuple[str, Value]]:
+    for number, record in enumerate({each.name: each for each in run.of(LoaderRecord)}.values()):
+        of = "" if number == 0 else f" of {_nth('loader', number)}"
+        known = {
+            "batch size": record.batch_size,
+            "samples": record.num_samples,
+            "order": record.sampler,
+            "workers": record.num_workers,
+            "last batch dropped": record.drop_last,
+        }
+        yield from ((f"{name}{of}", value) for name, value in known.items() if value is not None)
+
+
+def _nth(word: str, number: int) -> str:
+    return word if number == 0 else f"{word} {number + 1}"
+
+
+def _plain(value: Any) -> Value:
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
+    if isinstance(value, Sequence):
+        return ", ".join(map(str, value)) or "none"
+    return "not set" if value is None else str(value)
