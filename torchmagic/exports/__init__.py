@@ -1,0 +1,1 @@
+"""The room of the ways out: runs to files and to trackers."""

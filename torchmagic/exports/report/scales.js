@@ -1,0 +1,48 @@
+// This file is the arithmetic of axes: scales, ticks at round numbers, and the nearest step.
+
+function linear(low, high, from, to) {
+  const span = high - low || 1;
+  return (value) => from + ((to - from) * (value - low)) / span;
+}
+
+function roundTicks(low, high, count) {
+  const rough = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step);
+  return ticks.map((tick) => Number(tick.toPrecision(12)));
+}
+
+// Powers of ten, or round numbers where less than two of them fit.
+function logTicks(low, high, count) {
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  if (last - first < 1) return roundTicks(low, high, count).filter((tick) => tick > 0);
+  const every = Math.max(1, Math.ceil((last - first) / count));
+  const ticks = [];
+  for (let power = first; power <= last; power += every) ticks.push(Number(`1e${power}`));
+  return ticks;
+}
+
+// Where sorted steps come nearest to the one wanted.
+function nearest(steps, wanted) {
+  let [low, high] = [0, steps.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && wanted - steps[low - 1] <= steps[low] - wanted ? low - 1 : low;
+}
+
+// Bounds with a little air; lines that are level get some height.
+function bounds(values, log, floored) {
+  let low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
+  if (floored) low = 0;
+  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  if (log) return [low / 1.1, high * 1.1];
+  const air = (high - low) * 0.06;
+  return [low >= 0 ? Math.max(0, low - air) : low - air, high + air];
+}
