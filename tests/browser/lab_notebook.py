@@ -9,22 +9,26 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import expect
 
+# as JupyterLab and Notebook 7 mark the notebook that is in front
 _OPEN = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
 
 
 class LabNotebook:
-    """A notebook written to the server's folder, from cells or from a stored one, and open in a page."""
+    """A notebook written to the server's folder, from cells or from a stored one, and open in a page.
 
-    def __init__(self, page, lab, cells, *, name="watched.ipynb"):
-        self.page, self.lab, self.name = page, lab, name
+    ``place`` is ``lab`` for JupyterLab, or ``notebooks`` for Notebook 7, which has a page for each notebook.
+    """
+
+    def __init__(self, page, lab, cells, *, name="watched.ipynb", place="lab"):
+        self.page, self.lab, self.name, self.place = page, lab, name, place
         self.path = lab.notebooks / name
         nbformat.write(_without_outputs(cells) if isinstance(cells, Path) else _of_code(cells), self.path)
         self.reopen()
 
     def reopen(self):
         """Load the file afresh, in a workspace of its own, and wait until its kernel can run."""
-        workspace = f"auto-{secrets.token_hex(4)}"
-        self.page.goto(f"{self.lab.url}/lab/workspaces/{workspace}/tree/{self.name}?token={self.lab.token}&reset")
+        inside = f"lab/workspaces/auto-{secrets.token_hex(4)}/tree" if self.place == "lab" else self.place
+        self.page.goto(f"{self.lab.url}/{inside}/{self.name}?token={self.lab.token}&reset")
         self.page.wait_for_selector(f"{_OPEN} .jp-Cell")
         # the toolbar says "idle" a moment before there is a kernel, and what is run then is dropped without a word
         for _ in range(600):

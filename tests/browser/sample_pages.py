@@ -4,7 +4,7 @@ import math
 import random
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Bars, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
+from torchmagic.views.page import Bars, Diff, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
 
 LAYERS = ("stem.conv", "stem.norm", "blocks.0.conv", "blocks.0.norm", "blocks.1.conv", "blocks.1.norm", "head")
 
@@ -28,7 +28,7 @@ def findings():
             confidence=0.96,
             title="Gradients of blocks.1.conv grow without bound: norm 4.1e5 at step 88, 1,900 times the median",
             module="model.blocks.1.conv",
-            parameter="model.blocks.1.conv.weight",
+            parameter="blocks.1.conv.weight",
             line=14,
             source="    loss.backward()",
             step=88,
@@ -142,9 +142,10 @@ def activations(num_steps):
         stacked=True,
     )
     fold = Fold(title="What each module gives", blocks=[shapes, parts])
-    return Page(
-        title="Activations", blocks=[Table(columns=["module", "class", "mean", "std over steps"], rows=rows), fold]
-    )
+    change = [(" ", "x = 1"), ("-", "lr = 0.5"), ("+", "lr = 0.05  # <b>less</b>")]
+    source = Fold(title="What changed in the source", blocks=[Diff(title="Source", old="a", new="b", lines=change)])
+    table = Table(columns=["module", "class", "mean", "std over steps"], rows=rows)
+    return Page(title="Activations", blocks=[table, fold, source])
 
 
 def memory_and_time():

@@ -9,7 +9,7 @@ import pytest
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
 DEMO = Path(__file__).parent.parent.parent / "notebooks" / "first_look.ipynb"
-TABS = ("Findings", "Curves", "Parameters", "Memory & time")
+TABS = ("Findings", "Curves", "Parameters", "Memory", "Time")
 
 
 def cells_with(text):
@@ -43,8 +43,8 @@ def test_every_cell_of_the_demo_ends_well(demo, page):
 def test_the_sound_training_has_no_finding_and_says_its_cost(demo, watched):
     head = panel_of(demo, watched[0]).locator(".tm-head")
     expect(head).to_contain_text("Done")
-    expect(head).to_contain_text("step 645")
-    expect(head).to_contain_text(re.compile(r"overhead [\d.]+ %"))
+    expect(head).to_contain_text("645 steps")
+    expect(head).to_contain_text(re.compile(r"cost [\d.]+ %"))
     expect(panel_of(demo, watched[0]).get_by_role("tabpanel")).to_contain_text("Nothing found wrong in 645 steps")
 
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from contrasts import CONTRASTS
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -58,8 +59,8 @@ def first_column(panel):
 
 def test_the_panel_shows_its_head_and_one_tab_a_page(panel):
     expect(panel.locator(".tm-head")).to_contain_text("Done")
-    expect(panel.locator(".tm-head")).to_contain_text("step 120 · 13 s")
-    expect(panel.locator(".tm-head")).to_contain_text("overhead 1.0 %")
+    expect(panel.locator(".tm-head")).to_contain_text("120 steps · 13 s")
+    expect(panel.locator(".tm-head")).to_contain_text("cost 1.0 %")
     expect(panel.locator(".tm-counts")).to_contain_text("2 errors")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
     names = panel.get_by_role("tab").all_inner_texts()
@@ -119,6 +120,29 @@ def test_the_table_sorts_and_filters(panel, page):
     panel.get_by_label("Filter rows by words").fill("")
     panel.get_by_role("button", name="2 need attention").click()
     expect(rows).to_have_count(2)
+
+
+def test_a_finding_leads_to_the_row_of_its_parameter(panel):
+    panel.get_by_role("button", name="blocks.1.conv.weight").click()
+    expect(panel.get_by_role("tab", name="Parameters")).to_have_attribute("aria-selected", "true")
+    row = panel.get_by_role("rowheader", name="blocks.1.conv.weight").get_by_role("button")
+    expect(row).to_be_focused()
+    expect(row).to_have_attribute("aria-expanded", "true")
+    row.press("Enter")
+    expect(row).to_have_attribute("aria-expanded", "false")
+    expect(panel.locator(".tm-details")).to_have_count(0)
+
+
+def test_a_line_that_is_in_no_cell_is_told_so(panel):
+    panel.get_by_role("button", name="line 14").click()
+    expect(panel.get_by_role("button", name="line 14 (not in this notebook)")).to_be_visible()
+
+
+def test_a_difference_shows_signs_beside_its_colours(panel):
+    panel.get_by_role("tab", name="Activations").click()
+    panel.get_by_text("What changed in the source").click()
+    lines = panel.locator(".tm-diffline")
+    expect(lines).to_have_text(["x = 1", "-lr = 0.5", "+lr = 0.05  # <b>less</b>"])
 
 
 def test_small_curves_are_drawn_and_told_and_details_wait_in_a_fold(panel):
@@ -225,34 +249,3 @@ def pictured(page, locator, path):
     locator.scroll_into_view_if_needed()
     page.mouse.move(0, 0)
     locator.screenshot(path=path)
-
-
-# Every text in the panel with its own colour against what lies behind it, after WCAG 2.2.
-CONTRASTS = """
-() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const over = (colours) => {
-    canvas.clearRect(0, 0, 1, 1);
-    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const light = (rgb) => {
-    const [r, g, b] = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const weak = [];
-  for (const element of document.querySelectorAll(".torchmagic-panel *")) {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!own || !element.checkVisibility()) continue;
-    const grounds = [];
-    for (let up = element; up; up = up.parentElement) grounds.unshift(getComputedStyle(up).backgroundColor);
-    const style = getComputedStyle(element);
-    const colour = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
-    const [a, b] = [light(over([...grounds, colour])), light(over(grounds))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    const name = element.className.baseVal ?? element.className;
-    if (ratio < 4.5) weak.push(`${name} "${element.textContent}" ${ratio.toFixed(2)}`);
-  }
-  return [...new Set(weak)].slice(0, 12);
-}
-"""

@@ -5,24 +5,30 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
 from torchmagic.debuggers.settings import PanelMode
-from torchmagic.jupyter.panel.tabs import tab_pages
+from torchmagic.jupyter.panel.shelf import Shelf
+from torchmagic.jupyter.panel.tabs import CHEAP, LIVE, TABS, tab_pages
+from torchmagic.jupyter.panel.wishes import watched, wished
 from torchmagic.jupyter.wall import wall
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.views.findings import headline
+from torchmagic.views.pages import run_pages
+from torchmagic.views.parameter_page import parameter_page
 from torchmagic.views.skins.text import as_text
 
 if TYPE_CHECKING:
+    from torchmagic.debuggers.switches import Changeable
     from torchmagic.jupyter.panel.widget import Panel, Status
 
 # Often enough to look alive; the front end drops messages at about a thousand a second, counted over all outputs.
 SECONDS_BETWEEN_REFRESHES = 0.25
-# Most of the training time that refreshes may take.
+# Most of the training time that refreshes may take: one half the head and the cheap pages, one half the open page.
 REFRESH_SHARE = 0.02
 
 
@@ -34,9 +40,12 @@ class Showing:
         front_end: Whether widgets can be shown; without, the result is text.
         cell_id: The notebook's name for the cell; a panel that the same cell showed earlier is closed.
         clock: Seconds, from any start.
+
+    Attributes:
+        watch: What the controls of the panel change, on the thread that trains; without it there are no controls.
     """
 
-    _panels: dict[str, "Panel"] = {}  # noqa: RUF012 - shared on purpose: the newest panel of each cell
+    shelf = Shelf()
 
     def __init__(
         self,
@@ -47,10 +56,13 @@ class Showing:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.mode = PanelMode.TEXT if mode is not PanelMode.NONE and not front_end else mode
+        self.watch: Changeable | None = None
         self._cell_id = cell_id
         self._clock = clock
         self._panel: Panel | None = None
         self._next = 0.0
+        self._next_open = 0.0
+        self._open_tab = ""
 
     def begin(self, run: Run) -> None:
         """Show a live panel, where one was asked for."""
@@ -58,53 +70,91 @@ class Showing:
             self._open(run)
 
     def step(self, run: Run) -> None:
-        """Refresh the live panel if it is time.
+        """Refresh the live panel if it is time, and hand on what its reader wishes.
 
         Raises:
             KeyboardInterrupt: If Stop was pressed on the panel.
         """
         if self.mode is not PanelMode.LIVE:
             return
-        if self._panel is not None and self._panel.stop_requested:
-            self._stop()
+        panel = self._panel
+        if panel is not None:
+            if panel.stop_requested:
+                self._stop()
+            if panel.wish is not None:
+                self._change(panel)
         now = self._clock()
         if now < self._next:
             return
         with wall("refresh the panel"):
-            if self._panel is None:
+            if panel is None:
                 self._open(run)
             else:
-                self._panel.update(_status(run), tab_pages(run))
+                self._refresh(run, panel)
         finished = self._clock()
-        self._next = finished + max(SECONDS_BETWEEN_REFRESHES, (finished - now) / REFRESH_SHARE)
+        self._next = finished + max(SECONDS_BETWEEN_REFRESHES, (finished - now) / (REFRESH_SHARE / 2))
+        if panel is not None:
+            with wall("refresh the open page"):
+                self._refresh_open(run, panel)
 
     def end(self, run: Run) -> None:
         """Show the final result: the panel with a copy of its own that needs no kernel, or text."""
         if self.mode is PanelMode.NONE:
             return
-        pages = tab_pages(run)
+        pages = run_pages(run)
         if self.mode is PanelMode.TEXT:
-            print(as_text(list(pages.values()), title=headline(run)))  # noqa: T201 - the output of the cell
+            print(as_text(pages, title=headline(run)))  # noqa: T201 - the output of the cell
             return
         if self._panel is None:
             self._open(run)
-        else:
-            self._panel.update(_status(run), pages)
+        if self._panel is not None:
+            self._panel.finish(self._status(run), tab_pages(run), partial(parameter_page, run))
         from torchmagic.jupyter.display import show, static_bundle  # noqa: PLC0415 - loads the figures' library
 
-        show(static_bundle(list(pages.values()), title=headline(run), uid=run.id))
+        show(static_bundle(pages, title=headline(run), uid=run.id))
 
     def _open(self, run: Run) -> None:
         from torchmagic.jupyter.panel.widget import Panel  # noqa: PLC0415 - ipywidgets wait for the first panel
 
-        earlier = self._panels.pop(self._cell_id, None) if self._cell_id else None
-        if earlier is not None:
-            earlier.close()
-        self._panel = Panel(uid=run.id, title=_title(run))
-        self._panel.update(_status(run), tab_pages(run))
-        display(self._panel)  # type: ignore[no-untyped-call] # IPython's
-        if self._cell_id:
-            self._panels[self._cell_id] = self._panel
+        panel = self._panel = Panel(uid=run.id, title=run.name or "torchdebug")
+        self.shelf.put(panel, cell_id=self._cell_id)
+        self._refresh(run, panel)
+        display(panel)  # type: ignore[no-untyped-call] # IPython's
+
+    def _refresh(self, run: Run, panel: "Panel") -> None:
+        panel.update(self._status(run), {name: TABS[name](run) for name in CHEAP}, names=LIVE)
+
+    def _refresh_open(self, run: Run, panel: "Panel") -> None:
+        """Draw the page that is looked at, where it is a dear one: at once as its tab opens, then as it may cost."""
+        tab, row, began = panel.open_tab, panel.asked_row, self._clock()
+        if row:
+            panel.asked_row = ""
+            panel.tell_row(row, parameter_page(run, row))
+        if tab in CHEAP or tab not in LIVE or (tab == self._open_tab and began < self._next_open):
+            return
+        self._open_tab = tab
+        panel.show_opened({tab: TABS[tab](run)})
+        finished = self._clock()
+        self._next_open = finished + (finished - began) / (REFRESH_SHARE / 2)
+
+    def _change(self, panel: "Panel") -> None:
+        wish, panel.wish = panel.wish or {}, None
+        with wall("change the settings"):
+            if self.watch is not None:
+                self.watch.change(wished(self.watch.wanted, wish))
+
+    def _status(self, run: Run) -> "Status":
+        running = run.status is RunStatus.RUNNING
+        return {
+            "state": run.status.value,
+            "step": run.steps,
+            "elapsed": round(time.time() - run.clock.started if running else run.clock.seconds, 3),
+            "overhead": run.overhead if run.clock.seconds else None,
+            "findings": Counter(finding.severity.value for finding in run.findings),
+            "first": run.findings[0].title if run.findings and running else "",
+            "progress": _progress(run) if running else None,
+            "watching": watched(self.watch.wanted) if running and self.watch is not None else None,
+        }
 
     def _stop(self) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -112,16 +162,9 @@ class Showing:
         _thread.interrupt_main()
 
 
-def _title(run: Run) -> str:
-    return run.name or "torchdebug"
-
-
-def _status(run: Run) -> "Status":
-    running = run.status is RunStatus.RUNNING
-    return {
-        "state": run.status.value,
-        "step": run.steps,
-        "elapsed": round(time.time() - run.clock.started if running else run.clock.seconds, 3),
-        "overhead": run.overhead if run.clock.seconds else None,
-        "findings": Counter(finding.severity.value for finding in run.findings),
-    }
+def _progress(run: Run) -> dict[str, Any] | None:
+    progress = getattr(run, "progress", None)
+    if progress is None:
+        return None
+    names = ("batch", "batches", "epoch", "seconds_per_step", "seconds_left")
+    return {**{name: getattr(progress, name) for name in names}, "shares": dict(progress.shares)}

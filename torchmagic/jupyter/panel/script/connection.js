@@ -5,17 +5,18 @@ const SILENT_AFTER = 5000;
 
 // The kernel answers "hello" at once only where comm messages are handled beside the running cell. JupyterLab opens the
 // way for them after the widget is drawn, so the first hello may still wait behind the cell: it is said a few times.
-function connection(model, { onAnswer, onSilence }) {
+function connection(model, { onAnswer, onSilence, onRow }) {
   let [answered, numAsked, lastNews, patience] = [false, 0, Date.now(), SILENT_AFTER];
 
-  const send = (type) => {
+  const send = (type, more = {}) => {
     try {
-      model.send({ type });
+      model.send({ type, ...more });
     } catch {
       // the kernel is gone; the silence notice says so
     }
   };
   const onMessage = (message) => {
+    if (message.type === "row") return onRow(message);
     if (message.type !== "hello-ack") return;
     answered = true;
     onAnswer(true);
@@ -24,7 +25,7 @@ function connection(model, { onAnswer, onSilence }) {
     [lastNews, patience] = [Date.now(), SILENT_AFTER];
   };
   const tick = () => {
-    if (model.get("status").state !== "running") return;
+    if (model.get("status").state !== "running") return rest();
     if (!answered && numAsked++ < HELLO.times) send("hello");
     else if (!answered) onAnswer(false);
     const silence = Date.now() - lastNews;
@@ -38,11 +39,12 @@ function connection(model, { onAnswer, onSilence }) {
   model.on("msg:custom", onMessage);
   model.on("change:status change:pages", onNews);
   const timers = [setTimeout(tick, HELLO.first), setInterval(tick, HELLO.every)];
+  const rest = () => timers.forEach(clearInterval); // which clears timeouts as well; a run that has ended needs neither
   return {
-    stop: () => send("stop"),
+    send,
+    hears: () => answered,
     close: () => {
-      clearTimeout(timers[0]);
-      clearInterval(timers[1]);
+      rest();
       model.off("msg:custom", onMessage);
       model.off("change:status change:pages", onNews);
     },

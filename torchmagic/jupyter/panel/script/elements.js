@@ -40,3 +40,13 @@ function toggle(text, hint, pressed, onChange) {
   };
   return button;
 }
+
+// What one part of the panel wants of another goes up as an event, so that neither has to know the other.
+function tell(element, type, detail) {
+  element.dispatchEvent(new CustomEvent(type, { bubbles: true, detail }));
+}
+
+// A moment's colour on an element that is not ours: an animation changes nothing in its document.
+function flash(element) {
+  element.animate([{ backgroundColor: "rgba(224, 161, 0, 0.45)" }, { backgroundColor: "rgba(224, 161, 0, 0)" }], { duration: 2200, easing: "ease-in" });
+}

@@ -68,11 +68,11 @@ function placeLine(finding) {
   const line = make("div", "tm-place");
   const source = (finding.source ?? "").trim();
   if (finding.line !== null || source) {
-    line.append(make("span", "", finding.line === null ? "source" : `line ${finding.line}`));
+    line.append(source ? linkToLine(finding, source) : make("span", "", `line ${asNumber(finding.line)}`));
     if (source) line.append(make("code", "", source));
   }
-  const name = finding.parameter ?? finding.module;
-  if (name) line.append(make("span", "tm-name", name));
+  if (finding.parameter) line.append(linkToRow(finding.parameter));
+  else if (finding.module) line.append(make("span", "tm-name", finding.module));
   if (finding.optimizer) line.append(make("span", "", `optimizer ${finding.optimizer}`));
   if (finding.step !== null) line.append(make("span", "", `step ${asNumber(finding.step)}`));
   return line;

@@ -10,6 +10,7 @@ const VIEWS = {
   shares: sharesView,
   findings: findingsView,
   fold: foldView,
+  diff: diffView,
 };
 
 function pageView() {
@@ -29,7 +30,8 @@ function pageView() {
   }
 
   const remove = () => views.forEach((view) => view.remove?.());
-  return { root, update, remove };
+  const reveal = (name) => views.some((view) => view.reveal?.(name));
+  return { root, update, remove, reveal };
 }
 
 // What is folded is drawn only once it is opened.
@@ -77,5 +79,29 @@ function factsView() {
       setText(pair.children[1], value);
     });
   }
+  return { root, update };
+}
+
+const DIFF_WORDS = { "+": ["tm-added", "+"], "-": ["tm-gone", "-"], "@": ["tm-quiet", "⋯"] };
+
+// A sign at the head of each line says what its colour says.
+function diffView() {
+  const root = make("figure", "tm-block tm-diff");
+  const [head, title, names, lines] = [make("figcaption", "tm-bar"), make("span", "tm-figuretitle"), make("span", "tm-quiet tm-right"), make("pre", "tm-code")];
+  lines.tabIndex = 0;
+  head.append(title, names);
+  root.append(head, lines);
+
+  function update(block) {
+    setText(title, block.title ?? "");
+    setText(names, block.old && block.new ? `- ${block.old}   + ${block.new}` : "");
+    lines.replaceChildren(...block.lines.map(([sign, text]) => {
+      const [classes, mark] = DIFF_WORDS[sign] ?? ["", " "];
+      const line = make("div", `tm-diffline ${classes}`);
+      line.append(make("span", "tm-sign", mark), text);
+      return line;
+    }));
+  }
+
   return { root, update };
 }

@@ -1,64 +1,4 @@
-// This file is the panel: its head with state and Stop, and the tabs under it.
-
-const STATE_WORDS = { running: "Running", ok: "Done", error: "Failed", interrupted: "Stopped" };
-const SEVERITIES = [["error", "errors"], ["warning", "warnings"], ["info", "notes"]];
-
-function headView(onStop) {
-  const root = make("div", "tm-head");
-  const [state, title, facts, counts] = [make("span", "tm-state"), make("span", "tm-name"), make("span", "tm-quiet"), make("span", "tm-counts")];
-  const [word, stop] = [make("span"), make("button", "tm-stop", "Stop")];
-  state.append(make("span", "tm-light"), word);
-  state.setAttribute("role", "status");
-  stop.type = "button";
-  stop.disabled = true;
-  stop.onclick = () => {
-    stop.disabled = true;
-    setText(stop, "Stopping…");
-    onStop();
-  };
-  root.append(state, title, facts, counts, stop);
-
-  function update(status, name) {
-    root.dataset.state = status.state;
-    setText(word, STATE_WORDS[status.state] ?? String(status.state));
-    setText(title, name);
-    setText(facts, headFacts(status).join(" · "));
-    counts.replaceChildren(...headCounts(status.findings ?? {}));
-    stop.hidden = status.state !== "running";
-  }
-
-  function answer(heard) {
-    if (stop.textContent === "Stopping…") return;
-    stop.disabled = !heard;
-    setText(stop, heard ? "Stop" : "■ interrupt stops it");
-    stop.title = heard ? "end the run after this step" : "this kernel hears the panel only after the cell; use the ■ button above";
-  }
-
-  function silence(seconds) {
-    root.dataset.state = "silent";
-    setText(word, `No news for ${asSeconds(Math.round(seconds))}`);
-  }
-
-  return { root, update, answer, silence };
-}
-
-function headFacts(status) {
-  const facts = [`step ${asNumber(status.step ?? 0)}`];
-  if (isFiniteNumber(status.elapsed)) facts.push(asSeconds(status.elapsed >= 10 ? Math.round(status.elapsed) : status.elapsed));
-  if (isFiniteNumber(status.overhead)) facts.push(`overhead ${asShare(status.overhead)}`);
-  return facts;
-}
-
-function headCounts(findings) {
-  return SEVERITIES.filter(([severity]) => findings[severity]).map(([severity, many]) => {
-    const element = make("span", `tm-badge tm-${severity}`);
-    const sign = make("span", "tm-sign", SEVERITY_SIGNS[severity]);
-    sign.setAttribute("aria-hidden", "true");
-    const number = findings[severity];
-    element.append(sign, `${number} ${number === 1 ? many.slice(0, -1) : many}`);
-    return element;
-  });
-}
+// This file is the panel: its head, the tabs under it, and what goes between them and the kernel.
 
 // Letters typed in the panel must not reach JupyterLab's cell commands ("dd" deletes a cell), but Ctrl+S must still save.
 // Its shortcuts ask the focused element itself, so the attribute must stand there and not on the panel around it.
@@ -75,20 +15,48 @@ const numFindings = (page) => page.blocks
   .flatMap((block) => (block.kind === "findings" ? block.findings : []))
   .reduce((sum, finding) => sum + 1 + finding.consequences.length, 0);
 
+// What parts of the panel want of each other or of the kernel.
+function wire(root, { tabs, line }) {
+  const asked = new Map();
+  const listeners = {
+    "tm-tab": ({ detail }) => line.send("tab", detail),
+    "tm-parameter": ({ detail }) => {
+      if (!tabs.reveal("Parameters", detail.name)) tabs.choose("Parameters");
+    },
+    "tm-row": ({ detail }) => {
+      asked.set(detail.name, detail.show);
+      line.send("row", { name: detail.name });
+    },
+  };
+  for (const [type, listener] of Object.entries(listeners)) root.addEventListener(type, listener);
+  return ({ name, page }) => asked.get(name)?.(page);
+}
+
 function render({ model, el: root }) {
   root.classList.add("torchmagic-panel");
-  let line = null;
-  const head = headView(() => line.stop());
+  let [line, showRow] = [null, () => {}];
   const tabs = tabsView();
-  line = connection(model, { onAnswer: head.answer, onSilence: head.silence });
+  const head = headView({
+    onStop: () => line.send("stop"),
+    onChange: (change) => line.send("change", change),
+    onFinding: () => tabs.choose("Findings"),
+  });
+  const onAnswer = (heard) => {
+    head.answer(heard);
+    if (heard && tabs.current()) line.send("tab", { name: tabs.current() });
+  };
+  line = connection(model, { onAnswer, onSilence: head.silence, onRow: (message) => showRow(message) });
+  showRow = wire(root, { tabs, line });
   root.append(head.root, tabs.root);
 
   const show = () => {
-    const pages = model.get("pages");
-    head.update(model.get("status"), model.get("title"));
-    tabs.update(pages, Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, numFindings(page)])));
+    const [status, pages] = [model.get("status"), { ...model.get("opened"), ...model.get("pages") }];
+    const numbers = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, numFindings(page)]));
+    const names = model.get("names").length ? model.get("names") : Object.keys(pages);
+    head.update(status, model.get("title"));
+    tabs.update(pages, { names, numbers, first: status.state === "running" ? "Curves" : names[0] });
   };
-  let waiting = false; // status and pages arrive in one message and as two events
+  let waiting = false; // what belongs together arrives in one message and as several events
   const soon = () => {
     if (waiting) return;
     waiting = true;
@@ -97,13 +65,15 @@ function render({ model, el: root }) {
       show();
     });
   };
-  model.on("change:status change:pages change:title", soon);
+  model.on(CHANGES, soon);
   show();
   const undo = [keepKeys(root), hideCopy(model.get("uid"), root), line.close, tabs.remove];
   return () => {
-    model.off("change:status change:pages change:title", soon);
+    model.off(CHANGES, soon);
     undo.forEach((step) => step());
   };
 }
+
+const CHANGES = "change:status change:names change:pages change:opened change:title";
 
 export default { render };

@@ -1,12 +1,14 @@
 // This file is the tabs: one a page, moved through by click and arrow keys; only the open page is drawn.
 
+const NOT_YET = { blocks: [{ kind: "text", text: "Drawn in a moment, or, where the kernel cannot hear while it works, when the cell ends.", strong: false }] };
+
 let numTabs = 0;
 
 function tabsView() {
   const root = make("div", "tm-body");
   const list = make("div", "tm-tabs");
   const tabs = new Map();
-  let [pages, current] = [{}, null];
+  let [pages, current, chosen] = [{}, null, false]; // chosen: by the reader, and then left alone
   list.setAttribute("role", "tablist");
   list.setAttribute("aria-label", "Pages");
   list.onkeydown = (event) => {
@@ -15,17 +17,18 @@ function tabsView() {
     const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: names.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    select(names[(to + names.length) % names.length]);
+    choose(names[(to + names.length) % names.length]);
     tabs.get(current).button.focus();
   };
   root.append(list);
 
-  function update(next, numbers = {}) {
+  // `first` is the tab that is open as long as the reader has opened none.
+  function update(next, { names, numbers, first }) {
     pages = next;
-    const names = Object.keys(pages);
     if (names.join("\n") !== [...tabs.keys()].join("\n")) arrange(names);
     for (const [name, tab] of tabs) setText(tab.number, numbers[name] ? String(numbers[name]) : "");
-    if (names.length) select(names.includes(current) ? current : names[0]);
+    const wanted = chosen ? current : first;
+    if (names.length) select(names.includes(wanted) ? wanted : names[0]);
   }
 
   function arrange(names) {
@@ -50,7 +53,7 @@ function tabsView() {
     button.append(name, number);
     button.setAttribute("role", "tab");
     button.setAttribute("aria-controls", `${id}-page`);
-    button.onclick = () => select(name);
+    button.onclick = () => choose(name);
     panel.id = `${id}-page`;
     panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", id);
@@ -59,15 +62,24 @@ function tabsView() {
     return { button, panel, view, number };
   }
 
-  function select(chosen) {
-    current = chosen;
-    for (const [name, tab] of tabs) {
-      tab.panel.hidden = name !== chosen;
-      tab.button.setAttribute("aria-selected", String(name === chosen));
-      tab.button.tabIndex = name === chosen ? 0 : -1;
-    }
-    tabs.get(chosen).view.update(pages[chosen]);
+  function choose(name) {
+    if (!tabs.has(name)) return false;
+    chosen = true;
+    select(name);
+    tell(root, "tm-tab", { name });
+    return true;
   }
 
-  return { root, update, remove: () => tabs.forEach((tab) => tab.view.remove()) };
+  function select(name) {
+    current = name;
+    for (const [other, tab] of tabs) {
+      tab.panel.hidden = other !== name;
+      tab.button.setAttribute("aria-selected", String(other === name));
+      tab.button.tabIndex = other === name ? 0 : -1;
+    }
+    tabs.get(name).view.update(pages[name] ?? NOT_YET);
+  }
+
+  const reveal = (tab, row) => choose(tab) && tabs.get(tab).view.reveal(row);
+  return { root, update, choose, reveal, current: () => current, remove: () => tabs.forEach((tab) => tab.view.remove()) };
 }
