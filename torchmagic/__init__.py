@@ -6,7 +6,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torchmagic.api.session import Session as Session
+    from torchmagic.api.session import session as session
     from torchmagic.debuggers.loading import load as load
+    from torchmagic.debuggers.modelinfo import modelinfo as modelinfo
     from torchmagic.debuggers.settings import Settings as Settings
     from torchmagic.debuggers.tensorinfo import tensorinfo as tensorinfo
     from torchmagic.debuggers.watching import watch as watch
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from torchmagic.records.finding import Finding as Finding
     from torchmagic.records.finding import Severity as Severity
     from torchmagic.session.run import Run as Run
-    from torchmagic.session.session import Session as Session
 
 __version__ = "0.1.0"
 
@@ -24,16 +26,18 @@ _HOMES = {
     "Finding": "records.finding",
     "NonFiniteError": "probes.nonfinite",
     "Run": "session.run",
-    "Session": "session.session",
+    "Session": "api.session",
     "Settings": "debuggers.settings",
     "Severity": "records.finding",
     "load": "debuggers.loading",
     "load_ipython_extension": "jupyter.extension",
+    "modelinfo": "debuggers.modelinfo",
+    "session": "api.session",
     "tensorinfo": "debuggers.tensorinfo",
     "unload_ipython_extension": "jupyter.extension",
     "watch": "debuggers.watching",
 }
-__all__ = [*_HOMES, "session", "__version__"]  # noqa: PLE0604 - a list of names, built from the table above
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604 - a list of names, built from the table above
 
 
 def __getattr__(name: str) -> Any:
@@ -57,7 +61,7 @@ class _Package(ModuleType):
     @property
     def session(self) -> Any:
         """The session of this process."""
-        return import_module("torchmagic.session.session").session
+        return import_module(f"torchmagic.{_HOMES['session']}").session
 
     @session.setter
     def session(self, room: ModuleType) -> None:

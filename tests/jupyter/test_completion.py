@@ -10,7 +10,7 @@ from torchmagic.jupyter.completion import candidates
     ("text", "expected"),
     [
         ("%%torchdebug --le", ["--level"]),
-        ("%torchdebug --no", ["--no-save"]),
+        ("%torchdebug --no", ["--no-save", "--no-source"]),
         ("%%torchdebug --level ad", ["advanced"]),
         ("%%torchdebug --level=ad", ["--level=advanced"]),
         ("%%torchdebug --every 3 --panel t", ["text"]),

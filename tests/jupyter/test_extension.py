@@ -39,11 +39,11 @@ def test_loading_adds_one_of_each(shell):
         "pre_run_cell": 1,
         "post_execute": 1,
         "post_run_cell": 1,
-        "line": 3,  # torchdebug, tensorinfo and the begin call
+        "line": 5,  # torchdebug, tensorinfo, modelinfo, torchsession and the begin call
         "cell": 1,
-        "registry": 2,
+        "registry": 4,
         "matchers": 1,
-        "configurables": 3,
+        "configurables": 5,
         "attributes": 1,
     }
 

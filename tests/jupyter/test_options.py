@@ -4,6 +4,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from torchmagic.debuggers.settings import PROBES, Settings
+from torchmagic.debuggers.switches import Switches
 from torchmagic.jupyter.options import OPTIONS, asks, help_text
 from torchmagic.jupyter.parsing import answer, parse
 
@@ -100,6 +101,22 @@ def test_help_names_every_option_with_its_choices():
         assert " | ".join(option.choices) in text
     assert asks(" --every 2 --help")
     assert not asks("f('--help') --help")
+
+
+def test_what_is_typed_outweighs_the_switches_and_these_the_configuration():
+    mine = Switches()
+    mine.enable("memory")
+    mine.disable("data", "gradients")
+    mine.set_level("basic")
+    under = mine.over({"level": "expert", "without": ("memory",), "budget": 3.0})
+    plain = read("", **under)
+    assert (plain.level, plain.watches("memory"), plain.watches("gradients"), plain.budget) == ("basic", True, False, 3)
+    assert read("--level advanced", **under).level == "advanced"
+    only = read("--only gradients", **under)
+    assert [name for name in PROBES if only.watches(name)] == ["gradients"]
+    assert not read("--without memory", **under).watches("memory")
+    assert read("--also data --no-source", level="basic").watches("data")
+    assert (read("--no-source").keep_source, read("").keep_source) == (False, True)
 
 
 @pytest.mark.parametrize("line", ["--lvl basic", "--every x", "something", "on"])

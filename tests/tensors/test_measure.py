@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchmagic.tensors import chunks, measure, sample
+from torchmagic.tensors import chunks, cores, places, sample, spread
 from torchmagic.tensors.measure import measure as measured
 from torchmagic.tensors.sample import SHARES
 
@@ -24,6 +24,10 @@ LISTS = st.lists(NUMBERS, max_size=60)
 def small_pieces(monkeypatch):
     """Make every walk take many pieces, so that their joints are tested."""
     monkeypatch.setattr(chunks, "CPU_CHUNK", 7)
+    monkeypatch.setattr(cores, "CPU_PIECE", 7)
+    monkeypatch.setattr(places, "CPU_PIECE", 7)
+    monkeypatch.setattr(cores, "LEAST_SHARED", 20)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
 
 
 def as_float64(values):
@@ -40,6 +44,11 @@ def assert_agrees(values):
     assert statistics.num_neginf == (all_values == -np.inf).sum()
     assert statistics.num_zero == (finite == 0).sum()
     assert statistics.num_negative == (finite < 0).sum()
+    if values.is_floating_point():
+        tiny = torch.finfo(values.dtype).smallest_normal
+        assert statistics.num_subnormal == ((np.abs(finite) < tiny) & (finite != 0)).sum()
+    elif finite.size:
+        assert statistics.num_distinct == len(np.unique(finite))
     if not finite.size:
         assert (statistics.min, statistics.mean, statistics.std, statistics.quantiles, histogram) == (
             *(None,) * 3,
@@ -130,7 +139,7 @@ def test_strides_do_not_matter_and_pieces_join(change):
     rows[1, 4], rows[5, 9], rows[0, 0] = math.nan, math.inf, 0.0
     values = change(rows)
     assert_agrees(values)
-    indices = torch.nonzero(~torch.isfinite(values.contiguous()))[: measure.MAX_POSITIONS].tolist()
+    indices = torch.nonzero(~torch.isfinite(values.contiguous()))[: places.MAX_POSITIONS].tolist()
     assert [list(index) for index in measured(values)[0].nonfinite_at] == indices
 
 
@@ -186,7 +195,7 @@ def test_histogram_counts_are_those_of_numpy():
 
 
 def test_a_sample_is_said_to_be_one_and_is_close(monkeypatch):
-    monkeypatch.setattr(measure, "EXACT_HISTOGRAM", 1000)
+    monkeypatch.setattr(spread, "EXACT_HISTOGRAM", 1000)
     values = torch.randn(500, 400, generator=torch.Generator(device="cpu").manual_seed(1), device="cpu")
     for seen in (values, values.t()):
         statistics, histogram = measured(seen)

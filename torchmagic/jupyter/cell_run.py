@@ -66,6 +66,7 @@ class CellRun:
                 session=self._session,
             )
             self.run = self._watch.start()
+            self._showing.watch = self._watch
         if self._watch is not None and self.run is not None and not self.automatic:
             with wall("show the panel"):
                 began = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""This file is Tab: options of our magics, and the values of those that take one of several."""
+"""This file is Tab: words and options of our magics, and the values of those that take one of several."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,8 +6,11 @@ from typing import Any
 
 from IPython.core import completer as ipython_completer
 
+from torchmagic.jupyter import modelinfo_words, session_words
 from torchmagic.jupyter.options import BY_FLAG, EXPLAIN, HELP, MAGIC, Option, rule_ids
 
+_SESSION = re.compile(rf"\s*%{session_words.MAGIC}\s(?P<words>.*)$")
+_MODELINFO = re.compile(rf"\s*%{modelinfo_words.MAGIC}\s(?P<words>.*)$")
 _HEADER = re.compile(rf"\s*%%?{MAGIC}\s(?P<options>.*)$")
 
 
@@ -20,21 +23,16 @@ def candidates(text: str) -> list[str]:
     Returns:
         Whole words, each beginning with what is typed already; empty when the line is none of ours.
     """
+    asked = _SESSION.match(text)
+    if asked is not None:
+        from torchmagic.jupyter.session_completion import session_candidates  # noqa: PLC0415 - with the first Tab
+
+        return session_candidates(asked["words"])
+    asked = _MODELINFO.match(text)
+    if asked is not None:
+        return modelinfo_words.modelinfo_candidates(asked["words"])
     header = _HEADER.match(text)
-    if header is None:
-        return []
-    *before, word = header["options"].split(" ")
-    flag, has_value, value = word.partition("=")
-    previous = before[-1] if before else ""
-    if has_value and flag in BY_FLAG:
-        return [f"{flag}={each}" for each in _values(flag, value)]
-    if previous == EXPLAIN:
-        return _beginning(rule_ids(), word)
-    if previous in BY_FLAG and _choices(BY_FLAG[previous]):
-        return _values(previous, word)
-    if word.startswith("-"):
-        return _beginning((*BY_FLAG, HELP, EXPLAIN), word)
-    return _beginning(("on", "off"), word) if not before and not text.lstrip().startswith("%%") else []
+    return _option_candidates(header["options"], is_cell=text.lstrip().startswith("%%")) if header else []
 
 
 def install(shell: Any) -> Callable[[], None]:
@@ -64,6 +62,21 @@ def install(shell: Any) -> Callable[[], None]:
             matchers.remove(torchmagic_options)
 
     return remove
+
+
+def _option_candidates(typed: str, *, is_cell: bool) -> list[str]:
+    *before, word = typed.split(" ")
+    flag, has_value, value = word.partition("=")
+    previous = before[-1] if before else ""
+    if has_value and flag in BY_FLAG:
+        return [f"{flag}={each}" for each in _values(flag, value)]
+    if previous == EXPLAIN:
+        return _beginning(rule_ids(), word)
+    if previous in BY_FLAG and _choices(BY_FLAG[previous]):
+        return _values(previous, word)
+    if word.startswith("-"):
+        return _beginning((*BY_FLAG, HELP, EXPLAIN), word)
+    return _beginning(("on", "off"), word) if not before and not is_cell else []
 
 
 def _values(flag: str, word: str) -> list[str]:

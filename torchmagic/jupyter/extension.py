@@ -6,8 +6,11 @@ from typing import Any
 from torchmagic.jupyter import completion
 from torchmagic.jupyter.configuration import configured
 from torchmagic.jupyter.header import BEGIN
+from torchmagic.jupyter.lost_run import tell_lost
+from torchmagic.jupyter.magics.modelinfo import ModelinfoMagics
 from torchmagic.jupyter.magics.tensorinfo import TensorinfoMagics
 from torchmagic.jupyter.magics.torchdebug import TorchdebugMagics
+from torchmagic.jupyter.magics.torchsession import TorchsessionMagics
 
 # Under this name a shell keeps what takes us out of it; it outlives a reload of this file.
 _REMOVE = "_torchmagic_remove"
@@ -20,7 +23,7 @@ def load_ipython_extension(shell: Any) -> None:
     before = _registered(shell)
     configuration = configured(shell.config)
     torchdebug = TorchdebugMagics(shell, configuration)
-    magics = (torchdebug, TensorinfoMagics(shell))
+    magics = (torchdebug, TensorinfoMagics(shell), ModelinfoMagics(shell), TorchsessionMagics(shell, configuration))
     shell.register_magics(*magics)
     shell.register_magic_function(torchdebug.cells.begin, "line", BEGIN)
     ours = _registered(shell) - before
@@ -37,6 +40,7 @@ def load_ipython_extension(shell: Any) -> None:
             shell.magics_manager.registry.pop(type(each).__name__, None)
 
     setattr(shell, _REMOVE, remove)
+    tell_lost()
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -84,6 +84,14 @@ OPTIONS = (
         help="How closely to watch; each level sees all that the one before it sees (extreme is expert).",
     ),
     Option(flag="--only", field="only", metavar="NAMES", choices=PROBES, many=True, help="Use only these probes."),
+    Option(
+        flag="--also",
+        field="also",
+        metavar="NAMES",
+        choices=PROBES,
+        many=True,
+        help="Use these probes beside those of the level.",
+    ),
     Option(flag="--without", field="without", metavar="NAMES", choices=PROBES, many=True, help="Leave these out."),
     Option(
         flag="--mode",
@@ -132,6 +140,8 @@ OPTIONS = (
     ),
     Option(flag="--save", field="save", fixed=True, help="Write the run to the project's store."),
     Option(flag="--no-save", field="save", fixed=False, help="Keep the run in memory only."),
+    Option(flag="--source", field="keep_source", fixed=True, help="Write the cell's source with the run."),
+    Option(flag="--no-source", field="keep_source", fixed=False, help="Leave the cell's source out of it."),
     Option(
         flag="--fail-on",
         field="fail_on",

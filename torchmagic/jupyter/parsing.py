@@ -1,7 +1,7 @@
 """This file is the parser of ``%%torchdebug``'s line: options by their table, or one clear line about what is wrong."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from io import StringIO
@@ -35,7 +35,7 @@ def parse(line: str, defaults: Mapping[str, Any]) -> tuple[Settings, str]:
 
     Args:
         line: What was typed behind the magic's name.
-        defaults: Values of ``Settings`` fields that were not typed.
+        defaults: Values of ``Settings`` fields that were not typed: the configuration, with the switches over it.
 
     Returns:
         The settings, and what follows the options, as it was typed.
@@ -117,6 +117,14 @@ def _wanted(option: Option) -> str:
 
 def _chosen(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Join what was typed, the mode and the defaults, in this order of weight."""
-    mode = MODES.get(given.get("mode", ""), {})
+    asked = {**MODES.get(given.get("mode", ""), {}), **given}
     names = {field.name for field in fields(Settings)}
-    return {name: value for name, value in {**defaults, **mode, **given}.items() if name in names}
+    under = dict(defaults)
+    if "only" in asked:  # these and no others, whatever is switched on or off
+        left_out = _names(under.get("without", ()))
+        under |= {"also": (), "without": tuple(name for name in left_out if name not in asked["only"])}
+    return {name: value for name, value in {**under, **asked}.items() if name in names}
+
+
+def _names(value: str | Iterable[str]) -> Iterable[str]:
+    return value.replace(",", " ").split() if isinstance(value, str) else value

@@ -22,7 +22,7 @@ class WaitingRoom(Session):
             self._admitted = True
             self._session.add(run)
 
-    def write(self, run: Run, *, final: bool = False) -> None:
+    def write(self, run: Run, *, final: bool = False, urgent: bool = False) -> None:
         """Write what is new in the run, once it is admitted."""
         if self._admitted:
-            self._session.write(run, final=final)
+            self._session.write(run, final=final, urgent=urgent)

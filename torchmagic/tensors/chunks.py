@@ -30,7 +30,7 @@ def numbers(values: torch.Tensor) -> Iterator[torch.Tensor]:
         RuntimeError: If torch cannot read this dtype (float4, packed whole numbers).
     """
     on_cuda = values.device.type == "cuda"
-    for piece in _pieces(values, DEVICE_CHUNK if on_cuda else CPU_CHUNK):
+    for piece in pieces(values, DEVICE_CHUNK if on_cuda else CPU_CHUNK):
         # Only CPU and CUDA are sure to know float64 and every reduction used here.
         yield as_numbers(piece if on_cuda else piece.to("cpu"))
 
@@ -44,7 +44,8 @@ def as_numbers(piece: torch.Tensor) -> torch.Tensor:
     return piece.to(_WIDER.get(piece.dtype, piece.dtype))
 
 
-def _pieces(values: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+def pieces(values: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+    """Walk a dense tensor in the order of its elements, in 1-d tensors of at most so many; read only."""
     total = values.numel()
     if total <= size:
         yield values.reshape(-1)
@@ -54,4 +55,4 @@ def _pieces(values: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
         # A slice along the first dimension is a view, so that only one piece is copied at a time.
         rows = size // (total // values.shape[0])
         for part in torch.split(values, max(rows, 1)):
-            yield from _pieces(part if rows else part[0], size)
+            yield from pieces(part if rows else part[0], size)

@@ -27,26 +27,28 @@ class Bins:
     def __init__(
         self, low: float, high: float, *, num_values: int, whole: bool, scale: float = 1.0, weight: int = 1
     ) -> None:
-        self.each_number = whole and high - low < NUM_BINS
-        self._num_bins = int(high - low) + 1 if self.each_number else _suitable(num_values)
-        margin = 0.5 if self.each_number else 0.0
+        each_number = whole and high - low < NUM_BINS
+        self._num_bins = int(high - low) + 1 if each_number else _suitable(num_values)
+        margin = 0.5 if each_number else 0.0
         self._low, self._high = low - margin, high + margin
         self._start = self._low * scale
         self._width = self._high * scale - self._start
         self._weight = weight
         self._counts = [0] * self._num_bins
 
-    def add(self, values: torch.Tensor) -> None:
-        """Count scaled finite float64 values between low and high (1-d, any device)."""
+    def nothing(self) -> torch.Tensor:
+        """A zero for each bin."""
+        return torch.zeros(self._num_bins, dtype=torch.int64, device="cpu")
+
+    def counted(self, values: torch.Tensor) -> torch.Tensor:
+        """How many of scaled finite float64 values (1-d, any device) fall into each bin, on the CPU."""
         shares = values.sub(self._start).div_(self._width).mul_(self._num_bins)
         places = shares.to(torch.int64).clamp_(0, self._num_bins - 1)
-        added = torch.bincount(places, minlength=self._num_bins).tolist()
-        self._counts = [old + self._weight * new for old, new in zip(self._counts, added, strict=True)]
+        return torch.bincount(places, minlength=self._num_bins).cpu()
 
-    @property
-    def num_filled(self) -> int:
-        """Bins with at least one value."""
-        return sum(count > 0 for count in self._counts)
+    def add(self, counts: torch.Tensor) -> None:
+        """Take in what was counted."""
+        self._counts = [old + self._weight * new for old, new in zip(self._counts, counts.tolist(), strict=True)]
 
     def record(self, *, num_sampled: int = 0) -> Histogram:
         """The counts so far; ``num_sampled`` says that they come from a sample of so many values."""

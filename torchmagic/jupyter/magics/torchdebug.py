@@ -6,6 +6,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand, output_can_be_silenced
 
 from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.switches import switches
 from torchmagic.jupyter.cells import Cell, Cells
 from torchmagic.jupyter.options import MAGIC, asks
 from torchmagic.jupyter.parsing import answer, no_statement, parse
@@ -32,7 +33,7 @@ class TorchdebugMagics(Magics):
         super().__init__(shell)
         self.configuration = configuration
         self.cells = Cells(shell, self._asked_run, self._automatic_run)
-        self._automatic: Settings | None = None
+        self._automatic: str | None = None  # the options of what is watched without being asked for
 
     @output_can_be_silenced
     @no_var_expand
@@ -66,13 +67,13 @@ class TorchdebugMagics(Magics):
         return self._execute(code, settings)
 
     def _switch(self, word: str, options: str) -> None:
-        settings, rest = self._parsed(options)
+        _, rest = self._parsed(options)
         if rest or (word == "off" and options.strip()):
             raise UsageError(f"%{MAGIC} {word} takes {'no' if word == 'off' else 'only'} options, got {options!r}")
-        self._automatic = settings if word == "on" else None
+        self._automatic = options if word == "on" else None
 
     def _parsed(self, line: str) -> tuple[Settings, str]:
-        return parse(line, self.configuration.values_by_field())
+        return parse(line, switches.over(self.configuration.values_by_field()))
 
     def _asked_run(self, options: str, info: Any) -> "CellRun":
         """The run of a cell with a header."""
@@ -85,7 +86,8 @@ class TorchdebugMagics(Magics):
         """The run of a cell without a header, between on and off."""
         if self._automatic is None or info.raw_cell.lstrip().startswith(f"%%{MAGIC}"):
             return None
-        return self._run(self._automatic, info, source=info.raw_cell, automatic=True)
+        settings, _ = self._parsed(self._automatic)  # anew: switches and defaults may have changed
+        return self._run(settings, info, source=info.raw_cell, automatic=True)
 
     def _run(self, settings: Settings, info: Any, *, source: str, automatic: bool = False) -> "CellRun":
         # What only runs need is loaded with the first of them: loading the extension is to cost next to nothing.

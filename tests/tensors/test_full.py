@@ -1,0 +1,109 @@
+"""This file is the proof that quantiles of all values, and the compiled pass, say what NumPy says in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchmagic.tensors import compiled, cores, sample, spread
+from torchmagic.tensors.measure import measure
+from torchmagic.tensors.ranks import WIDE_ERROR, exact_quantiles
+from torchmagic.tensors.sample import SHARES
+
+EXACT = [torch.float32, torch.float16, torch.bfloat16, torch.float8_e5m2, torch.int64, torch.int8, torch.uint8]
+NUMBERS = st.lists(st.floats(-1e30, 1e30, width=32) | st.sampled_from([0.0, 1.0, math.nan, math.inf]), min_size=1)
+
+
+def made(numbers, dtype=torch.float32):
+    return torch.tensor(numbers, dtype=dtype, device="cpu")
+
+
+def quantiles_of(values):
+    finite = values[torch.isfinite(values)] if values.is_floating_point() else values
+    numbers = finite.to(torch.float64).numpy()
+    return exact_quantiles(values, float(numbers.min()), float(numbers.max())), np.quantile(numbers, SHARES)
+
+
+@pytest.mark.parametrize("dtype", EXACT)
+def test_quantiles_of_all_values_are_exact(dtype, monkeypatch):
+    monkeypatch.setattr(cores, "LEAST_SHARED", 20)
+    monkeypatch.setattr(cores, "CPU_PIECE", 50)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    values = (torch.randn(5000, generator=torch.Generator("cpu").manual_seed(0), device="cpu") * 30).abs().to(dtype)
+    found, expected = quantiles_of(values)
+    assert [value for _, value in found] == pytest.approx(expected.tolist(), rel=1e-12)
+
+
+@given(numbers=NUMBERS)
+def test_quantiles_of_any_float32_are_exact(numbers):
+    values = made(numbers)
+    if torch.isfinite(values).any():
+        found, expected = quantiles_of(values)
+        peak = float(values[torch.isfinite(values)].abs().max())
+        assert [value for _, value in found] == pytest.approx(expected.tolist(), rel=1e-6, abs=1e-12 * peak)
+
+
+def test_quantiles_of_float64_and_of_far_apart_whole_numbers_keep_to_the_stated_error():
+    for values in (made([-7.1, 1e-9, math.pi, 1e300], torch.float64), made([-(2**62), 5, 2**40, 2**62], torch.int64)):
+        found, expected = quantiles_of(values)
+        span = 1.0 if values.is_floating_point() else 2.0**63 * WIDE_ERROR
+        assert [value for _, value in found] == pytest.approx(expected.tolist(), rel=WIDE_ERROR, abs=span)
+
+
+def test_full_leaves_no_sample(monkeypatch):
+    monkeypatch.setattr(sample, "SAMPLE_SIZE", 64)
+    monkeypatch.setattr(spread, "SAMPLE_SIZE", 64)
+    monkeypatch.setattr(spread, "EXACT_HISTOGRAM", 64)
+    values = torch.arange(1000.0, device="cpu")
+    sampled, bars = measure(values)
+    assert (sampled.num_sampled, bars.num_sampled) == (64, 64)
+    full, bars = measure(values, full=True)
+    assert (full.num_sampled, bars.num_sampled, sum(bars.counts)) == (0, 0, 1000)
+    assert full.median == 499.5
+
+
+@pytest.mark.parametrize("seen", ["plain", "broken", "far", "equal", "tiny", "huge", "all_nan", "view"])
+def test_the_compiled_pass_agrees_with_torchs_operators(seen, monkeypatch):
+    pytest.importorskip("numba")
+    values = torch.randn(70_000, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
+    values[::7] = 0.0
+    values[::70] = -0.0
+    match seen:
+        case "broken":
+            values[5], values[69_999], values[30_000] = math.nan, math.inf, -math.inf
+        case "far":
+            values += 1e6
+        case "equal":
+            values[:] = 0.1
+        case "tiny":
+            values *= 1e-40
+        case "huge":
+            values *= 1e38
+        case "all_nan":
+            values[:] = math.nan
+        case "view":
+            values = torch.complex(values, values).imag
+    slow, _ = measure(values)
+    used = []
+    real = compiled._compiled()
+    monkeypatch.setattr(compiled, "LATER_USE", 1)
+    monkeypatch.setattr(compiled, "_compiled", lambda: lambda *given: (used.append(1), real(*given)))
+    fast, _ = measure(values)
+    assert bool(used) == (seen != "view")
+    for name in slow.__slots__:
+        was, seen_now = getattr(slow, name), getattr(fast, name)
+        if isinstance(was, float):
+            assert seen_now == pytest.approx(was, rel=1e-9, abs=1e-11 * slow.abs_max), name
+        else:
+            assert seen_now == was, name
+
+
+def test_without_numba_torchs_operators_do_it(monkeypatch):
+    monkeypatch.setattr(compiled, "_is_there", lambda: False)
+    monkeypatch.setattr(compiled, "LATER_USE", 1)
+    monkeypatch.setattr(compiled, "FIRST_USE", 1)
+    assert compiled.scan_for(torch.ones(10, device="cpu")) is None
+    assert measure(torch.ones(10, device="cpu"))[0].mean == 1.0

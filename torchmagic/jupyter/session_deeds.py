@@ -1,0 +1,143 @@
+"""This file is the deeds of ``%torchsession``: what each of its words asks of the session, and what is then said."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+
+from torchmagic.jupyter.session_parsing import Request
+from torchmagic.jupyter.session_words import OWN_LEVEL
+
+if TYPE_CHECKING:
+    from torchmagic.api.session import PublicSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a word was typed: the configured settings, and whether widgets can be shown."""
+
+    defaults: Mapping[str, Any]
+    has_front_end: bool
+
+
+Deed = Callable[["PublicSession", Request, Place], None]
+
+
+def _history(session: "PublicSession", request: Request, _place: Place) -> None:
+    _display(session.history(everything="--all" in request.flags))
+
+
+def _show(session: "PublicSession", request: Request, place: Place) -> None:
+    shown = session.show("".join(request.places) or "last")
+    if not place.has_front_end:
+        print(shown)  # noqa: T201 - the output of the cell
+        return
+    from torchmagic.jupyter.replay import replay  # noqa: PLC0415 - widgets wait for the first panel
+
+    replay(shown)
+
+
+def _compare(session: "PublicSession", request: Request, _place: Place) -> None:
+    _display(session.compare(*request.places))
+
+
+def _plot(session: "PublicSession", request: Request, _place: Place) -> None:
+    runs = request.flags.get("--runs", ())
+    _display(session.plot(request.places[0], parameter=request.value("--parameter"), runs=runs))
+
+
+def _note(session: "PublicSession", request: Request, _place: Place) -> None:
+    which, text = (*request.places, "")[:2]
+    session.note(which, text)
+    _say(f"{_named(session, which)}: {'noted' if text else 'the note is removed'}")
+
+
+def _tag(session: "PublicSession", request: Request, _place: Place) -> None:
+    which, *tags = request.places
+    left = session.tag(which, *_listed(tuple(tags)))
+    _say(f"{_named(session, which)}: {'tagged ' + ', '.join(left) if left else 'no tags'}")
+
+
+def _export(session: "PublicSession", request: Request, _place: Place) -> None:
+    path = session.export(request.places[0], to=request.value("--to"), runs=request.flags.get("--runs", ()))
+    _say(f"written to {path}")
+
+
+def _enable(session: "PublicSession", request: Request, place: Place) -> None:
+    session.enable(*_listed(request.places))
+    _say(_switched(session, place))
+
+
+def _disable(session: "PublicSession", request: Request, place: Place) -> None:
+    session.disable(*_listed(request.places))
+    _say(_switched(session, place))
+
+
+def _status(session: "PublicSession", _request: object, place: Place) -> None:
+    _display(session.status(place.defaults))
+
+
+def _level(session: "PublicSession", request: Request, _place: Place) -> None:
+    if request.places:
+        session.level = None if request.places[0] == OWN_LEVEL else request.places[0]
+    level = session.level
+    _say(f"all runs are watched at level {level}" if level else "each run is watched at its own level")
+
+
+def _clear(session: "PublicSession", request: Request, _place: Place) -> None:
+    stored, num_here = "--stored" in request.flags, len(session.runs)
+    before = {entry.id for entry in session.history(everything=True).content}
+    session.clear(stored=stored)
+    left = {entry.id for entry in session.history(everything=True).content}
+    if stored:
+        rest = f"; {_runs(len(left))} still going on" if left else ""
+        _say(f"{_runs(len(before - left))} removed from this kernel and from the store{rest}")
+    else:
+        stays, them = ("stays", "it") if len(left) == 1 else ("stay", "them")
+        rest = f"; {len(left)} in the store {stays}: clear --stored removes {them} for good" if left else ""
+        _say(f"{_runs(num_here - len(session.runs))} forgotten{rest}")
+
+
+DEEDS: dict[str, Deed] = {
+    "history": _history,
+    "last": _show,
+    "show": _show,
+    "compare": _compare,
+    "plot": _plot,
+    "note": _note,
+    "tag": _tag,
+    "export": _export,
+    "enable": _enable,
+    "disable": _disable,
+    "status": _status,
+    "level": _level,
+    "clear": _clear,
+}
+
+
+def _display(shown: object) -> None:
+    display(shown)  # type: ignore[no-untyped-call] # IPython's has no types
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201 - the output of the cell
+
+
+def _named(session: "PublicSession", which: str) -> str:
+    run = session.get(which)
+    return f"run {run.number} {run.name!r}" if run.name else f"run {run.number}"
+
+
+def _listed(words: tuple[str, ...]) -> list[str]:
+    """Return words that were typed with spaces or commas between them."""
+    return [part for word in words for part in word.split(",") if part]
+
+
+def _switched(session: "PublicSession", place: Place) -> str:
+    off = [name for name, is_on in session.status(place.defaults).content if not is_on]
+    return f"off: {', '.join(off)}" if off else "all probes are on"
+
+
+def _runs(number: int) -> str:
+    return f"{number} run{'' if number == 1 else 's'}"

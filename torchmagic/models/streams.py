@@ -1,0 +1,46 @@
+"""This file is everything global that a forward may use up or switch: random number streams, modes, warnings, print."""
+
+import contextlib
+import io
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+
+@contextlib.contextmanager
+def untouched_globals() -> Iterator[None]:
+    """Put the global random number streams, torch's default dtype and autocast back as they were; swallow prints."""
+    backs = [*_random_states(), *_switches()]
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for back in backs:
+            back()
+
+
+def _random_states() -> Iterator[Callable[[], Any]]:
+    python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002 - the global one
+    yield lambda: random.setstate(python)
+    yield lambda: np.random.set_state(numpy)  # noqa: NPY002
+    yield lambda: torch.set_rng_state(cpu)
+    if torch.cuda.is_initialized():
+        cuda = torch.cuda.get_rng_state_all()
+        yield lambda: torch.cuda.set_rng_state_all(cuda)
+    if torch.backends.mps.is_available():
+        mps = torch.mps.get_rng_state()
+        yield lambda: torch.mps.set_rng_state(mps)
+
+
+def _switches() -> Iterator[Callable[[], Any]]:
+    default = torch.get_default_dtype()
+    yield lambda: torch.set_default_dtype(default)
+    for kind in ("cpu", "cuda"):
+        enabled, dtype = torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
+        yield lambda kind=kind, enabled=enabled: torch.set_autocast_enabled(kind, enabled)  # type: ignore[misc]
+        yield lambda kind=kind, dtype=dtype: torch.set_autocast_dtype(kind, dtype)  # type: ignore[misc]

@@ -1,0 +1,44 @@
+"""This file is how the moments of pieces are joined to those of the whole, without overflow or cancellation."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torchmagic.tensors.histogram import scale_for
+from torchmagic.tensors.scan import Part
+
+
+class Whole(NamedTuple):
+    """Ends, mean, deviation (divisor n) and root of the mean square of all finite values."""
+
+    low: float
+    high: float
+    mean: float
+    std: float
+    rms: float
+
+
+def joined(parts: Sequence[Part]) -> Whole:
+    """Return the moments of all parts together.
+
+    Args:
+        parts: At least one.
+    """
+    low, high = min(part.low for part in parts), max(part.high for part in parts)
+    nums = np.array([part.num for part in parts], dtype=np.float64)
+    total = float(nums.sum())
+    scale = scale_for(max(abs(low), abs(high)))
+    means = np.array([part.mean for part in parts], dtype=np.float64) * scale
+    deviations = np.array([part.std for part in parts], dtype=np.float64) * scale
+    mean = math.fsum(nums * means) / total
+    variance = math.fsum(nums * (deviations**2 + (means - mean) ** 2)) / total
+    # Rounding may push the mean of equal values past them by one unit in the last place.
+    return Whole(
+        low=low,
+        high=high,
+        mean=min(max(mean / scale, low), high),
+        std=math.sqrt(variance) / scale,
+        rms=math.sqrt(variance + mean**2) / scale,
+    )

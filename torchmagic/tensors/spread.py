@@ -1,0 +1,67 @@
+"""This file is how a tensor's values are spread: quantiles, histogram and how many different ones there are."""
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from torchmagic.records.tensor import Histogram
+from torchmagic.tensors.chunks import as_numbers
+from torchmagic.tensors.cores import Walk, on_all_cores
+from torchmagic.tensors.distinct import num_different
+from torchmagic.tensors.histogram import Bins, scale_for
+from torchmagic.tensors.ranks import exact_quantiles
+from torchmagic.tensors.sample import SAMPLE_SIZE, quantiles, sorted_sample
+
+# Beyond this a histogram of all values would cost more than everything else together; a sample stands for them.
+EXACT_HISTOGRAM = 1 << 17
+
+
+class Spread(NamedTuple):
+    """``num_sampled`` is 0 where the quantiles are of all values; the histogram says so of itself."""
+
+    quantiles: tuple[tuple[float, float], ...]
+    num_sampled: int
+    histogram: Histogram | None
+    num_distinct: int | None
+
+
+def spread_of(values: torch.Tensor, low: float, high: float, *, full: bool, is_integer: bool, repeat: int) -> Spread:
+    """Return how values are spread.
+
+    Args:
+        values: A dense tensor of any shape and strides, without gradient, with a finite value.
+        low: Their least finite value.
+        high: Their greatest one.
+        full: Whether all values are looked at, however many there are.
+        is_integer: Whether they are whole numbers or truth values.
+        repeat: How often each counts in the histogram.
+    """
+    num_values = values.numel()
+    counted = full or num_values <= EXACT_HISTOGRAM
+    bins = None
+    if high > low:
+        scale = scale_for(max(abs(low), abs(high)))
+        bins = Bins(low, high, num_values=num_values, whole=is_integer, scale=scale, weight=repeat)
+    ordered = sorted_sample(values)
+    if bins is not None:
+        _fill(bins, values if counted else torch.from_numpy(ordered), scale)
+    sampled = 0 if num_values <= SAMPLE_SIZE else SAMPLE_SIZE
+    found = quantiles(ordered)
+    if sampled and full:
+        found, sampled = exact_quantiles(values, low, high), 0
+    num_distinct = (num_different(values, int(low), int(high)) if bins is not None else 1) if is_integer else None
+    record = bins.record(num_sampled=0 if counted else len(ordered)) if bins is not None else None
+    return Spread(found, sampled, record, num_distinct)
+
+
+def _fill(bins: Bins, values: torch.Tensor, scale: float) -> None:
+    def counted(walk: Walk) -> torch.Tensor:
+        total = bins.nothing()
+        for _, piece in walk:
+            work = as_numbers(piece).to(torch.float64) * scale
+            total += bins.counted(work if math.isfinite(work.sum().item()) else work[torch.isfinite(work)])
+        return total
+
+    for counts in on_all_cores(values, counted):
+        bins.add(counts)
