@@ -80,3 +80,16 @@ def test_a_page_is_printed_instead_of_running_the_cell(shell, capsys):
     shell.run_cell("%%torchdebug --explain dead-relu\nran = True")
     assert "Most units of a rectifier" in capsys.readouterr().out
     assert "ran" not in shell.user_ns
+
+
+def test_how_many_panels_stay_alive_is_configured(shell):
+    from torchmagic.jupyter.showing import Showing  # noqa: PLC0415 - loaded by the first run
+
+    before = Showing.shelf.most
+    shell.run_cell("%load_ext torchmagic")
+    shell.run_cell("%config TorchMagic.living_panels = 1")
+    try:
+        shell.run_cell("%%torchdebug --no-save --panel none\n1 + 1")
+        assert Showing.shelf.most == 1
+    finally:
+        Showing.shelf.most = before

@@ -1,11 +1,18 @@
 """This file tests snapshots: what they hold, at which steps, and that there is an end to them."""
 
+import weakref
+
 import pytest
 import torch
+from torch import nn
 
 from torchmagic.probes import snapshots
+from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.session.run import Run
 
 LOOP = """
 net = nn.Sequential(nn.Linear(6, 40), nn.Tanh(), nn.Linear(40, 2))
@@ -27,9 +34,9 @@ def of(run, kind, subject):
 def test_a_snapshot_holds_the_values_of_that_step(run_cell, kind):
     run, names = run_cell(LOOP.format(steps=6), level="expert")
     taken = of(run, SnapshotKind(kind), "net.0.weight")
-    assert [each.step for each in taken] == [0, 1, 2, 4]
+    assert [each.step for each in taken] == [0, 1, 2, 4, 6]
     truth = names[kind].flatten()
-    last = taken[-1]
+    last = taken[-2]
     assert last.values == tuple(truth[:: -(-truth.numel() // 16)].tolist())
     assert sum(last.histogram.counts) == truth.numel()
     assert last.histogram.edges[0] == truth.min().item()
@@ -45,15 +52,35 @@ def test_layers_outputs_are_there_too(run_cell):
     assert all(-1 <= each.histogram.edges[0] < each.histogram.edges[-1] <= 1 for each in taken)
 
 
-def test_other_levels_take_none(run_cell):
-    run, _ = run_cell(LOOP.format(steps=6), level="advanced")
+def test_other_levels_take_one_as_the_run_ends(run_cell):
+    run, names = run_cell(LOOP.format(steps=6), level="advanced")
+    assert {each.step for each in run.of(SnapshotRecord)} == {6}
+    assert len(run.of(SnapshotRecord)) == 8  # four parameters, each with its gradient
+    (last,) = of(run, SnapshotKind.WEIGHT, "net.0.weight")
+    assert last.histogram.edges[0] == names["net"][0].weight.min().item()
+    run, _ = run_cell(LOOP.format(steps=6), level="basic")
     assert not run.of(SnapshotRecord)
+
+
+def test_the_last_look_stops_when_its_time_is_over():
+    cast, recorder = Cast({}), Recorder(Run())
+    weight = nn.Parameter(torch.randn(8))
+    entry = Optimizer(torch.optim.SGD([weight], lr=1.0), "opt")
+    entry.names, entry.refs = ("a", "b"), [weakref.ref(weight)] * 2
+    cast.optimizers.append(entry)
+    recorder.count_step()
+    for most_seconds, expected in ((0.0, 0), (60.0, 2)):
+        look = snapshots.LastLook(cast, most_seconds=most_seconds)
+        look.attach(Taps(on_failure=print), recorder)
+        look.detach()
+        look.detach()
+        assert len(recorder._run.of(SnapshotRecord)) == expected
 
 
 def test_there_is_an_end_to_them_and_it_is_said_once(run_cell, monkeypatch):
     monkeypatch.setattr(snapshots, "MOST_SNAPSHOTS", 20)
     run, _ = run_cell(LOOP.format(steps=20), level="expert")
-    assert len(run.of(SnapshotRecord)) == 20
+    assert len([each for each in run.of(SnapshotRecord) if each.step < run.steps]) == 20
     assert [record.text for record in run.of(NoteRecord)] == [snapshots.FULL]
 
 

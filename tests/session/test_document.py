@@ -30,6 +30,12 @@ def test_a_saved_run_comes_back_whole(full_run, same_run, tmp_path):
     same_run(full_run, load(tmp_path / "run.json"))
 
 
+def test_number_note_and_tags_come_back(full_run):
+    full_run.number, full_run.note, full_run.tags = 7, "the good one", ("keep", "paper")
+    run = from_json(full_run.to_json())
+    assert (run.number, run.note, run.tags) == (7, "the good one", ("keep", "paper"))
+
+
 def test_an_empty_run_comes_back(same_run):
     run = Run()
     same_run(run, from_json(run.to_json()))

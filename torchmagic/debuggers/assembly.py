@@ -60,7 +60,7 @@ from torchmagic.probes.replay_wrappers import Detection
 from torchmagic.probes.retained import Retained
 from torchmagic.probes.row_mixing import RowMixing
 from torchmagic.probes.slow_modes import SlowModes
-from torchmagic.probes.snapshots import Snapshots
+from torchmagic.probes.snapshots import LastLook, Snapshots
 from torchmagic.probes.softmax_axes import SoftmaxAxes
 from torchmagic.probes.squashes import Squashes
 from torchmagic.probes.standstill import Standstill
@@ -145,6 +145,7 @@ class Assembly:
             self._gradless,
             *([make(TargetRange)] if settings.watches("forward") else []),
             make(Crashes, cast, self._gradless, self._namespace),
+            *([make(LastLook, cast)] if settings.watches("weights") else []),
             *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),
         )
 

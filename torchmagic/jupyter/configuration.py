@@ -7,7 +7,7 @@ from types import new_class
 from typing import Any
 
 from traitlets import Any as AnyTrait
-from traitlets import TraitError, validate
+from traitlets import Int, TraitError, validate
 from traitlets.config import Config, Configurable
 
 from torchmagic.debuggers.settings import Settings
@@ -30,7 +30,11 @@ _TRAITS = {
 
 
 class Defaults(Configurable):
-    """Defaults of ``%%torchdebug``, as ``Settings`` accepts them."""
+    """Defaults of ``%%torchdebug``, as ``Settings`` accepts them, and what holds for all panels."""
+
+    living_panels = Int(
+        3, min=1, help="So many panels stay connected to the kernel; older ones leave their static copies behind."
+    ).tag(config=True)
 
     @validate(*_TRAITS)
     def _accepted(self, proposal: Mapping[str, Any]) -> Any:

@@ -1,6 +1,7 @@
-"""This file takes snapshots: histograms and sample values of weights, gradients and layer outputs, ever more rarely."""
+"""This file takes snapshots: histograms of weights, gradients and outputs, ever more rarely, and as the run ends."""
 
 import math
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
@@ -21,6 +23,8 @@ NUM_SAMPLES = 16
 MOST_BINS, LEAST_BINS = 64, 4
 # At about 3 KB each these are 36 MB: the history of 300 parameters over a million steps.
 MOST_SNAPSHOTS = 12_000
+# The end of a cell waits no longer than this for the last look.
+MOST_SECONDS = 0.1
 FULL = f"the history of tensors was full after {MOST_SNAPSHOTS} snapshots: later ones were not taken"
 
 
@@ -71,19 +75,69 @@ class Snapshots:
                     self._take(SnapshotKind.GRADIENT, name, tensor.grad)
 
     def _take(self, kind: SnapshotKind, subject: str, tensor: torch.Tensor) -> None:
-        if self._recorder is None or self._taken >= MOST_SNAPSHOTS or not readable(tensor) or not tensor.numel():
+        if self._recorder is None or self._taken >= MOST_SNAPSHOTS:
             return
-        flat = tensor.detach().reshape(-1)
-        self._taken += 1
-        self._recorder.add(
-            SnapshotRecord(
-                what=kind,
-                subject=subject,
-                step=self._recorder.step,
-                histogram=_histogram(_spread(flat, MOST_VALUES)),
-                values=tuple(map(float, _magnitudes(_spread(flat, NUM_SAMPLES)).tolist())),
-            )
-        )
+        taken = snapshot(kind, subject, self._recorder.step, tensor)
+        if taken is not None:
+            self._taken += 1
+            self._recorder.add(taken)
+
+
+class LastLook:
+    """Records a ``SnapshotRecord`` of each parameter and its gradient as the run leaves them; the first ones if slow.
+
+    Args:
+        cast: The models and optimizers.
+        most_seconds: How long the look may take.
+    """
+
+    flush = nothing_waits
+
+    def __init__(self, cast: Cast, *, most_seconds: float = MOST_SECONDS) -> None:
+        self._cast, self._most_seconds = cast, most_seconds
+        self._recorder: Recorder | None = None
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Nothing is to be heard: it is the end that counts."""
+        self._recorder = recorder
+
+    def detach(self) -> None:
+        """Look."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is None or not recorder.step:
+            return
+        until = monotonic() + self._most_seconds
+        for entry in self._cast.optimizers:
+            for name, ref in zip(entry.names, entry.refs, strict=True):
+                tensor = ref()
+                if tensor is None or monotonic() > until:
+                    continue
+                seen = [(SnapshotKind.WEIGHT, tensor), (SnapshotKind.GRADIENT, tensor.grad)]
+                looks = [snapshot(kind, name, recorder.step, each) for kind, each in seen if each is not None]
+                for look in looks:
+                    if look is not None:
+                        recorder.add(look)
+
+
+def snapshot(kind: SnapshotKind, subject: str, step: int, tensor: torch.Tensor) -> SnapshotRecord | None:
+    """Return how the values of a tensor are spread; None where it has none that can be read.
+
+    Args:
+        kind: What the tensor is.
+        subject: Name of the parameter, or path of the module.
+        step: Optimizer steps made so far.
+        tensor: Of any shape.
+    """
+    if not readable(tensor) or not tensor.numel():
+        return None
+    flat = tensor.detach().reshape(-1)
+    return SnapshotRecord(
+        what=kind,
+        subject=subject,
+        step=step,
+        histogram=_histogram(_spread(flat, MOST_VALUES)),
+        values=tuple(map(float, _magnitudes(_spread(flat, NUM_SAMPLES)).tolist())),
+    )
 
 
 def _histogram(values: torch.Tensor) -> Histogram | None:

@@ -40,6 +40,8 @@ def from_json(text: str) -> Run:
 
 def _run_from(document: dict[str, Any]) -> Run:
     run = from_header(document)
+    run.number, run.note = int(document.get("number", 0)), str(document.get("note", ""))
+    run.tags = tuple(map(str, document.get("tags", ())))
     run.records.extend(decode(record) for record in document["records"])
     for plain in document["frames"]:
         frame = run.frame(str(plain["metric"]), subjects_of(plain["subjects"]))

@@ -96,6 +96,7 @@ class TorchdebugMagics(Magics):
 
         has_front_end = getattr(self.shell, "kernel", None) is not None
         cell_id = getattr(info, "cell_id", None)
+        Showing.shelf.most = self.configuration.living_panels
         showing = Showing(settings.panel, front_end=has_front_end, cell_id=cell_id)
         return CellRun(settings, namespace=self.shell.user_ns, showing=showing, source=source, automatic=automatic)
 

@@ -5,15 +5,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torchmagic.jupyter.panel.widget import Panel
 
-# Each living panel is a connection between browser and kernel, and pages held in both.
-MOST_LIVING = 3
-
 
 class Shelf:
-    """The panels of this process that are alive, oldest first."""
+    """The panels of this process that are alive, oldest first.
 
-    def __init__(self, *, most: int = MOST_LIVING) -> None:
-        self._most = most
+    Each is a connection between browser and kernel, and pages held in both.
+
+    Args:
+        most: How many may be alive.
+    """
+
+    def __init__(self, *, most: int = 3) -> None:
+        self.most = most
         self._panels: list[tuple[str | None, Panel]] = []
 
     def __len__(self) -> int:
@@ -28,7 +31,7 @@ class Shelf:
         """
         same = [each for name, each in self._panels if cell_id is not None and name == cell_id]
         ended = [each for _, each in self._panels if each.look is not None and each not in same]
-        for each in [*same, *ended[: max(0, len(self._panels) - len(same) + 1 - self._most)]]:
+        for each in [*same, *ended[: max(0, len(self._panels) - len(same) + 1 - self.most)]]:
             self._close(each)
         self._panels.append((cell_id, panel))
 
