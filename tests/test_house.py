@@ -35,6 +35,7 @@ TAPS = {
     "probes/read_wrappers.py",
     "probes/schedule_wrappers.py",
     "probes/patches.py",
+    "models/forward.py",  # runs a twin of the user's model; see docs/decisions/0013
 }
 TOOLS_OF_TAPS = re.compile(r"torchmagic\.probes\.(\w*wrappers|patches|\w*wrappers\.wrap_\w+|patches\.Patches)")
 MODES = re.compile(
@@ -44,7 +45,8 @@ MODES = re.compile(
 )
 HOOK = re.compile(r"_?register_\w*hook\w*")
 # A replay runs the user's module again; it must leave no graph behind.
-ALLOWED = {"probes/replay.py": {"no_grad"}}
+# What a forward may have switched is put back by the same setter.
+ALLOWED = {"probes/replay.py": {"no_grad"}, "models/streams.py": {"set_default_dtype"}}
 # What a shell or a frozen dataclass is given is not torch's.
 NOT_TORCH = {"object", "shell", "self", "cls"}
 

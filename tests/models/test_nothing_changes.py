@@ -69,6 +69,15 @@ def test_the_grad_mode_it_was_called_in_stays(convolutional, mode):
     assert info.record.forward.saved_bytes > 0
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_fast_path_of_transformers_stays_on_or_off(enabled):
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(enabled)
+    modelinfo(nn.Linear(2, 2), input_size=(1, 2))
+    assert torch.backends.mha.get_fastpath_enabled() == enabled
+    torch.backends.mha.set_fastpath_enabled(before)
+
+
 def test_autocast_stays_and_is_in_force():
     with torch.autocast("cpu", torch.bfloat16):
         info = modelinfo(nn.Linear(4, 3), input_size=(2, 4))

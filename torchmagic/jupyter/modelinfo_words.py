@@ -11,8 +11,9 @@ HELP = ("--help", "-h")
 # What %modelinfo completes for --optimizer; the engine, which knows them, loads torch.
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd-momentum", "rmsprop", "adagrad", "adafactor", "lion", "muon", "lbfgs")
 _FLAGS = ("--input-size", "--batch", "--optimizer", "--depth")
-_OPTION = re.compile(r"\s(?=--?[a-zA-Z])")
-_SIZE = re.compile(r"[\s(\[]*\d+(?:\s*[,x×]\s*\d+)*\s*,?[\s)\]]*")
+# Patterns are compiled when they are used: loading the extension is to cost nothing.
+_OPTION = r"\s(?=--?[a-zA-Z])"
+_SIZE = r"[\s(\[]*\d+(?:\s*[,x×]\s*\d+)*\s*,?[\s)\]]*"
 USAGE = (
     "usage: %modelinfo EXPRESSION [--input-size 1,3,32,32] [--batch NAME] [--optimizer NAME] [--depth N], "
     "for instance %modelinfo model --input-size 1,3,32,32"
@@ -39,7 +40,7 @@ def parse(line: str) -> Request:
     Raises:
         UsageError: If there is no expression, or an option is wrong; one line that names the nearest right one.
     """
-    first, *options = _OPTION.split(f" {line.strip().removesuffix(';').rstrip()}")
+    first, *options = re.split(_OPTION, f" {line.strip().removesuffix(';').rstrip()}")
     if not first.strip():
         raise UsageError(f"%{MAGIC}: {options[0]!r} came where a model was wanted; {USAGE}" if options else USAGE)
     sizes: list[tuple[int, ...]] = []
@@ -91,7 +92,7 @@ def _flag(option: str) -> tuple[str, str]:
 
 
 def _size(text: str) -> tuple[int, ...]:
-    if not _SIZE.fullmatch(text):
+    if not re.fullmatch(_SIZE, text):
         raise UsageError(f"%{MAGIC}: --input-size needs whole numbers such as 1,3,32,32, {text.strip()!r} came")
     return tuple(int(each) for each in re.findall(r"\d+", text))
 

@@ -27,7 +27,7 @@ def flops_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resul
     if formula is not None:
         return int(formula(*args, **kwargs, out_val=result))
     own = _OWN.get(packet.__name__) if operator.namespace == "aten" else None
-    return None if own is None else own(args, result)
+    return None if own is None else int(own(args, result))
 
 
 def _attention(args: tuple[Any, ...], _result: Any) -> int:
