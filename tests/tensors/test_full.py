@@ -9,12 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchmagic.tensors import compiled, cores, sample, spread
+from torchmagic.tensors.joining import joined
 from torchmagic.tensors.measure import measure
 from torchmagic.tensors.ranks import WIDE_ERROR, exact_quantiles
 from torchmagic.tensors.sample import SHARES
+from torchmagic.tensors.scan import scanned
+from torchmagic.tensors.scan_device import scanned_on_device
 
 EXACT = [torch.float32, torch.float16, torch.bfloat16, torch.float8_e5m2, torch.int64, torch.int8, torch.uint8]
-NUMBERS = st.lists(st.floats(-1e30, 1e30, width=32) | st.sampled_from([0.0, 1.0, math.nan, math.inf]), min_size=1)
+NUMBERS = st.lists(
+    st.floats(-(2.0**99), 2.0**99, width=32) | st.sampled_from([0.0, 1.0, math.nan, math.inf]), min_size=1
+)
 
 
 def made(numbers, dtype=torch.float32):
@@ -107,3 +112,19 @@ def test_without_numba_torchs_operators_do_it(monkeypatch):
     monkeypatch.setattr(compiled, "FIRST_USE", 1)
     assert compiled.scan_for(torch.ones(10, device="cpu")) is None
     assert measure(torch.ones(10, device="cpu"))[0].mean == 1.0
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.bool, torch.complex64]
+)
+def test_the_pass_for_accelerators_says_the_same(dtype):
+    values = (torch.randn(300, generator=torch.Generator("cpu").manual_seed(0), device="cpu") * 3).to(dtype)
+    if dtype.is_floating_point:
+        values[3], values[4], values[5], values[6] = math.nan, math.inf, -math.inf, 1e-39
+    tiny = float(torch.finfo(dtype).smallest_normal) if dtype.is_floating_point else 0.0
+    for seen in (values, values.reshape(20, 15).t()):
+        one, other = scanned(seen), scanned_on_device(seen, tiny)
+        assert (one.num_nan, one.num_posinf, one.num_neginf) == (other.num_nan, other.num_posinf, other.num_neginf)
+        left, right = joined(one.parts), joined(other.parts)
+        assert tuple(right) == pytest.approx(tuple(left), rel=1e-12, abs=1e-15)
+        assert [sum(part[5:]) for part in one.parts] == [sum(part[5:]) for part in other.parts]

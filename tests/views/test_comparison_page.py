@@ -20,6 +20,12 @@ def of(runs, kind):
     return [block for block in comparison_page(runs).blocks if isinstance(block, kind)]
 
 
+def judged(runs):
+    fold = comparison_page(runs).blocks[1]
+    assert fold.title == "How the losses were judged"
+    return fold.blocks[0].text
+
+
 def objective(*criteria):
     return ObjectiveRecord(
         loss="loss", place=None, step=0, criteria=criteria, mixed=False, sign=1, scale=1.0, weighted=False,
@@ -62,7 +68,7 @@ def test_one_bit_is_a_difference_that_nothing_recorded_explains():
     said = verdict(other, again)
     assert said.startswith("Run 9 was given the same as run 4 in source, training")
     assert "Another seed would explain it" in said
-    assert "are the same bits for the first 40 steps" in comparison_page([other, again]).blocks[1].text
+    assert "are the same bits for the first 40 steps" in judged([other, again])
 
 
 def test_a_difference_within_the_scatter_is_not_called_one():
@@ -76,8 +82,8 @@ def test_a_difference_beyond_the_scatter_is():
 
 
 def test_how_losses_were_judged_is_said():
-    said = comparison_page([good(), bad()]).blocks[1].text
-    assert said.startswith("Judged so: an end is the mean of the last 8 values, which scatter by")
+    said = judged([good(), bad()])
+    assert said.startswith("An end is the mean of the last 8 values, which scatter by")
     assert "Another seed may move an end further" in said
 
 

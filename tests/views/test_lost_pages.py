@@ -31,6 +31,10 @@ def lead(run):
     return lost_pages(run)[0].blocks[0]
 
 
+def memory_words(run):
+    return lost_pages(run)[0].blocks[1].text
+
+
 @pytest.mark.usefixtures("in_utc")
 def test_a_lost_run_reads_well():
     assert_golden(lost_pages(lost())[:1], "lost")
@@ -39,8 +43,8 @@ def test_a_lost_run_reads_well():
 def test_what_happened_comes_first_then_findings_memory_and_curves():
     blocks = lost_pages(lost())[0].blocks
     assert blocks[0].strong
-    assert isinstance(blocks[1], Findings)
-    assert [block.title for block in blocks if isinstance(block, Plot)][:2] == ["memory of the process, MiB", "loss"]
+    assert isinstance(blocks[2], Findings)
+    assert [block.title for block in blocks if isinstance(block, Plot)][:2] == ["memory of the process, GiB", "loss"]
 
 
 def test_all_other_pages_follow_folded():
@@ -50,10 +54,10 @@ def test_all_other_pages_follow_folded():
 
 
 def test_memory_is_named_as_the_cause_only_where_the_records_say_so():
-    assert "Only 96 MiB were free: it was probably killed because memory ran out." in lead(lost()).text
-    assert "probably killed" not in lead(lost(free=2**36)).text
-    assert "64 GiB were free: memory is the cause only if" in lead(lost(free=2**36)).text
-    assert "How much memory was free was not recorded." in lead(lost(free=None)).text
+    assert "Only 96 MiB were free: it was probably killed because memory ran out." in memory_words(lost())
+    assert "probably killed" not in memory_words(lost(free=2**36))
+    assert "64 GiB were free: memory is the cause only if" in memory_words(lost(free=2**36))
+    assert "How much memory was free was not recorded." in memory_words(lost(free=None))
 
 
 def test_a_run_of_which_nothing_was_seen_is_told_too():

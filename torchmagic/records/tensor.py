@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from torchmagic.records.tensor_picture import Picture
+from torchmagic.records.tensor_relations import Comparison, GraphNode, Headroom, Relations
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
@@ -63,11 +66,19 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram:
-    """Counts of finite values between consecutive edges; ``num_sampled`` is 0 where all values were counted."""
+    """Counts of finite values between consecutive edges.
+
+    Args:
+        edges: Rising, one more than counts.
+        counts: How many values lie between two edges.
+        num_sampled: 0 where all values were counted, else how many were.
+        by_ratio: Whether the edges rise by a factor, because most values lie close to the least one.
+    """
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
     num_sampled: int = 0
+    by_ratio: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +101,7 @@ class TensorRecord:
         kind: Its class, such as ``Tensor``, ``Parameter`` or ``ndarray``.
         shape: Sizes; -1 for a dimension that has no single size (nested tensors).
         dtype: As torch names it, without ``torch.``.
+        dims: Names of the dimensions; empty where nobody named them.
         device: As torch names it.
         layout: ``strided``, ``sparse_coo``, ``sparse_csr``, ``jagged`` …
         strides: In elements; empty where the layout has none.
@@ -99,6 +111,7 @@ class TensorRecord:
         requires_grad: Whether autograd follows it.
         is_leaf: Whether no operation that autograd recorded made it.
         grad_fn: Name of the operation that made it; empty for a leaf.
+        graph: That operation and those before it, a few hops back.
         version: How often it was changed in place; None for inference tensors, which do not count.
         num_elements: Elements of the shape.
         num_bytes: Bytes of its elements (sparse: of stored values and indices).
@@ -109,6 +122,10 @@ class TensorRecord:
         statistics: Of its values; None where they cannot be read.
         histogram: Of its finite values; None without two different ones.
         values: Its values, or the corners of them, as torch prints them.
+        headroom: Where it has floating-point values.
+        picture: Of its values; None where there is nothing to draw.
+        relations: To other things in the user's namespace; None where that was not looked at.
+        comparison: With another tensor; None where none was given.
         gradient: Of its ``.grad``; None where it has none.
         notes: What a reader has to know about the numbers, one sentence each.
     """
@@ -117,6 +134,7 @@ class TensorRecord:
     kind: str
     shape: tuple[int, ...]
     dtype: str
+    dims: tuple[str, ...] = ()
     device: str
     layout: str
     strides: tuple[int, ...] = ()
@@ -125,6 +143,7 @@ class TensorRecord:
     requires_grad: bool = False
     is_leaf: bool = True
     grad_fn: str = ""
+    graph: tuple[GraphNode, ...] = ()
     version: int | None = None
     num_elements: int = 0
     num_bytes: int = 0
@@ -135,5 +154,9 @@ class TensorRecord:
     statistics: Statistics | None = None
     histogram: Histogram | None = None
     values: str = ""
+    headroom: tuple[Headroom, ...] = ()
+    picture: Picture | None = None
+    relations: Relations | None = None
+    comparison: Comparison | None = None
     gradient: GradientSummary | None = None
     notes: tuple[str, ...] = ()

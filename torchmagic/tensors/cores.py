@@ -40,8 +40,7 @@ def on_ranges(flat: torch.Tensor, work: Callable[[torch.Tensor, int], T]) -> lis
         return [work(flat, 0)]
 
     def part(begin: int) -> T:
-        with torch.inference_mode():  # a new thread has a mode of its own; no views need to be tracked here
-            return work(flat[begin : begin + length], begin)
+        return work(flat[begin : begin + length], begin)
 
     with ThreadPoolExecutor(workers, thread_name_prefix="tensorinfo") as pool:
         return list(pool.map(part, range(0, total, length)))

@@ -2,7 +2,8 @@
 
 import math
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from torchmagic.records.tensor import Histogram
 
@@ -22,31 +23,46 @@ class Bins:
         whole: Whether the values are whole numbers.
         scale: Power of two that the counted values are multiplied with (against overflow).
         weight: How often each counted value stands in the tensor.
+        by_ratio: Whether edges rise by a factor; values are then above zero and not scaled.
     """
 
     def __init__(
-        self, low: float, high: float, *, num_values: int, whole: bool, scale: float = 1.0, weight: int = 1
+        self,
+        low: float,
+        high: float,
+        *,
+        num_values: int,
+        whole: bool,
+        scale: float = 1.0,
+        weight: int = 1,
+        by_ratio: bool = False,
     ) -> None:
         each_number = whole and high - low < NUM_BINS
         self._num_bins = int(high - low) + 1 if each_number else _suitable(num_values)
         margin = 0.5 if each_number else 0.0
         self._low, self._high = low - margin, high + margin
+        self._by_ratio = by_ratio
+        if by_ratio:
+            self._low, self._high = math.log(low), math.log(high)
         self._start = self._low * scale
         self._width = self._high * scale - self._start
         self._weight = weight
         self._counts = [0] * self._num_bins
 
-    def nothing(self) -> torch.Tensor:
+    def nothing(self) -> NDArray[np.int64]:
         """A zero for each bin."""
-        return torch.zeros(self._num_bins, dtype=torch.int64, device="cpu")
+        return np.zeros(self._num_bins, dtype=np.int64)
 
-    def counted(self, values: torch.Tensor) -> torch.Tensor:
-        """How many of scaled finite float64 values (1-d, any device) fall into each bin, on the CPU."""
-        shares = values.sub(self._start).div_(self._width).mul_(self._num_bins)
-        places = shares.to(torch.int64).clamp_(0, self._num_bins - 1)
-        return torch.bincount(places, minlength=self._num_bins).cpu()
+    def counted(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many of scaled finite values (1-d) fall into each bin; uses their memory up."""
+        shares = np.log(values, out=values) if self._by_ratio else values
+        shares -= self._start
+        shares /= self._width
+        shares *= self._num_bins
+        places = np.clip(shares.astype(np.int64), 0, self._num_bins - 1)
+        return np.bincount(places, minlength=self._num_bins)
 
-    def add(self, counts: torch.Tensor) -> None:
+    def add(self, counts: NDArray[np.int64]) -> None:
         """Take in what was counted."""
         self._counts = [old + self._weight * new for old, new in zip(self._counts, counts.tolist(), strict=True)]
 
@@ -55,7 +71,9 @@ class Bins:
         shares = [place / self._num_bins for place in range(self._num_bins + 1)]
         # Two products, because high - low overflows where both are near the largest float64 of either sign.
         edges = tuple(self._low * (1 - share) + self._high * share for share in shares)
-        return Histogram(edges=edges, counts=tuple(self._counts), num_sampled=num_sampled)
+        if self._by_ratio:
+            edges = tuple(map(math.exp, edges))
+        return Histogram(edges=edges, counts=tuple(self._counts), num_sampled=num_sampled, by_ratio=self._by_ratio)
 
 
 def _suitable(num_values: int) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torchmagic.tensors.histogram import scale_for
-from torchmagic.tensors.scan import Part
+from torchmagic.tensors.parts import Part
 
 
 class Whole(NamedTuple):

@@ -46,6 +46,17 @@ def metadata(tensor: torch.Tensor, *, name: str = "", kind: str = "") -> TensorR
     )
 
 
+def memory_block(tensor: torch.Tensor) -> tuple[str, int] | None:
+    """Return what tells the memory block that a tensor lies in from others; None where it has none, or an empty one."""
+    if tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
+        return None
+    try:
+        storage = tensor.untyped_storage()
+        return (str(tensor.device), storage.data_ptr()) if storage.nbytes() else None
+    except RuntimeError:
+        return None
+
+
 def _asked(question: Callable[[], T], *, default: T) -> T:
     """What torch answers, or the default where this kind of tensor has no answer (NotImplementedError is one)."""
     try:

@@ -12,7 +12,9 @@ from torchmagic.tensors.scan import scanned
 from torchmagic.tensors.spread import spread_of
 
 
-def measure(values: torch.Tensor, *, repeat: int = 1, full: bool = False) -> tuple[Statistics, Histogram | None]:
+def measure(
+    values: torch.Tensor, *, repeat: int = 1, full: bool = False, hist: bool = False
+) -> tuple[Statistics, Histogram | None]:
     """Measure values without changing or copying them as a whole.
 
     Args:
@@ -21,6 +23,7 @@ def measure(values: torch.Tensor, *, repeat: int = 1, full: bool = False) -> tup
         repeat: How often each value counts (an expanded tensor stores fewer values than it shows).
         full: Whether quantiles and histogram are of all values, however many there are; otherwise of a sample where
             there are more than ``SAMPLE_SIZE`` (``EXACT_HISTOGRAM``).
+        hist: Whether the histogram is of all values.
 
     Returns:
         The statistics, and the histogram where there are two different finite values.
@@ -42,15 +45,15 @@ def measure(values: torch.Tensor, *, repeat: int = 1, full: bool = False) -> tup
     )
     if not found.parts:
         return counts, None
-    return _finite_part(values, joined(found.parts), counts, repeat, full=full)
+    return _finite_part(values, joined(found.parts), counts, repeat, full=full, hist=hist)
 
 
 def _finite_part(
-    values: torch.Tensor, whole: Whole, counts: Statistics, repeat: int, *, full: bool
+    values: torch.Tensor, whole: Whole, counts: Statistics, repeat: int, *, full: bool, hist: bool
 ) -> tuple[Statistics, Histogram | None]:
     low, high = whole.low, whole.high
     is_integer = not (values.is_floating_point() or values.is_complex())
-    spread = spread_of(values, low, high, full=full, is_integer=is_integer, repeat=repeat)
+    spread = spread_of(values, low, high, full=full, hist=hist, is_integer=is_integer, repeat=repeat)
     num_finite = counts.num_finite
     statistics = replace(
         counts,

@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 
 # torch formats 1,000 values in 7 ms and 200 in 1.5; nobody reads more of them.
-EDGE_ITEMS, THRESHOLD = 3, 200
-MAX_LINES = 40
+EDGE_ITEMS, DEEP_EDGE_ITEMS, THRESHOLD = 3, 2, 200
+MAX_LINES = 24
+FLAT = 2
 
 
 def preview(values: torch.Tensor) -> str:
@@ -42,4 +43,5 @@ def _bounded(values: torch.Tensor) -> AbstractContextManager[None]:
     """Print options that show corners, where the user's own might show every one of many values."""
     if values.numel() <= THRESHOLD:
         return nullcontext()
-    return torch._tensor_str.printoptions(threshold=THRESHOLD, edgeitems=EDGE_ITEMS)  # noqa: SLF001 - restores itself
+    edge = EDGE_ITEMS if values.dim() <= FLAT else DEEP_EDGE_ITEMS
+    return torch._tensor_str.printoptions(threshold=THRESHOLD, edgeitems=edge)  # noqa: SLF001 - restores itself

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import as_numbers
 
-# Up to here quantiles are exact. Beyond, the share below a sampled quantile is off by less than 0.4 points (two
-# standard deviations at the median), and sorting takes a third of a millisecond.
-SAMPLE_SIZE = 1 << 16
+# Up to here quantiles are exact. Beyond, the share below a sampled quantile is off by less than 0.6 points (two
+# standard deviations at the median), and sorting takes half a millisecond.
+SAMPLE_SIZE = 1 << 15
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
@@ -36,8 +36,10 @@ def sorted_sample(values: torch.Tensor) -> NDArray[np.float64]:
         else:
             drawn = values[torch.unravel_index(places.to(values.device), values.shape)]
     # Sorted by NumPy, whose float sort is an order of magnitude faster than torch's on the CPU.
-    array = np.sort(as_numbers(drawn.to("cpu")).resolve_neg().numpy()).astype(np.float64)
-    return array[np.isfinite(array)]
+    array = np.sort(as_numbers(drawn.to("cpu")).resolve_neg().numpy())
+    if array.dtype.kind == "f":  # -inf comes first; inf comes last but for NaN
+        array = array[np.searchsorted(array, -np.inf, "right") : np.searchsorted(array, np.inf, "left")]
+    return array.astype(np.float64)
 
 
 def quantiles(ordered: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:

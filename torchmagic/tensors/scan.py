@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.compiled import (
@@ -26,46 +26,11 @@ from torchmagic.tensors.compiled import (
 from torchmagic.tensors.cores import Walk, on_all_cores, on_ranges
 from torchmagic.tensors.exact import LEAST_PEAK
 from torchmagic.tensors.histogram import scale_for
+from torchmagic.tensors.parts import Found, Part
+from torchmagic.tensors.scan_device import scanned_on_device
 
 # Below this share of the sum of squares the variance has lost four of a float64's sixteen digits: once more.
 LEAST_REST = 1e-4
-
-
-class Part(NamedTuple):
-    """What one piece's finite values are like; mean and deviation (divisor n) are in the values' own unit."""
-
-    num: int
-    low: float
-    high: float
-    mean: float
-    std: float
-    num_zero: int = 0
-    num_negative: int = 0
-    num_subnormal: int = 0
-
-
-@dataclass(slots=True)
-class Found:
-    """What a walk found.
-
-    Args:
-        parts: One for each piece that has a finite value.
-        dirty: First element of each piece that has another one, in the order of the walk.
-    """
-
-    parts: list[Part] = field(default_factory=list)
-    dirty: list[int] = field(default_factory=list)
-    num_nan: int = 0
-    num_posinf: int = 0
-    num_neginf: int = 0
-
-    def add(self, other: "Found") -> None:
-        """Take in what another walk found."""
-        self.parts += other.parts
-        self.dirty += other.dirty
-        self.num_nan += other.num_nan
-        self.num_posinf += other.num_posinf
-        self.num_neginf += other.num_neginf
 
 
 def scanned(values: torch.Tensor) -> Found:
@@ -78,6 +43,8 @@ def scanned(values: torch.Tensor) -> Found:
         RuntimeError: If torch cannot read the values.
     """
     tiny = float(torch.finfo(values.dtype).smallest_normal) if values.is_floating_point() else 0.0
+    if values.device.type == "cuda":
+        return scanned_on_device(values, tiny)
     scan = scan_for(values) if values.is_contiguous() else None
     if scan is None:
         stretches = on_all_cores(values, lambda walk: _walk(walk, tiny))
@@ -91,67 +58,71 @@ def scanned(values: torch.Tensor) -> Found:
 
 def _walk(walk: Walk, tiny: float) -> Found:
     found = Found()
-    for begin, piece in walk:
-        if piece.numel():
-            _look(found, as_numbers(piece).resolve_neg(), begin, tiny)
+    with np.errstate(all="ignore"):  # what overflows or is not a number gets a closer look
+        for begin, piece in walk:
+            if piece.numel():
+                _look(found, as_numbers(piece.to("cpu")).resolve_neg().numpy(), begin, tiny)
     return found
 
 
-def _look(found: Found, piece: torch.Tensor, begin: int, tiny: float) -> None:
-    low, high = _ends(piece)
+def _look(found: Found, piece: NDArray[Any], begin: int, tiny: float) -> None:
+    """Take in one piece; by NumPy, which counts five times as fast as torch and wakes no other threads."""
+    low, high = piece.min().item(), piece.max().item()
     if not (math.isfinite(low) and math.isfinite(high)):
         found.dirty.append(begin)
-        found.num_nan += int(torch.count_nonzero(torch.isnan(piece)))
-        found.num_posinf += int(torch.count_nonzero(piece == math.inf))
-        found.num_neginf += int(torch.count_nonzero(piece == -math.inf))
-        piece = piece[torch.isfinite(piece)]
-        if not piece.numel():
+        found.num_nan += int(np.count_nonzero(np.isnan(piece)))
+        found.num_posinf += int(np.count_nonzero(piece == math.inf))
+        found.num_neginf += int(np.count_nonzero(piece == -math.inf))
+        piece = piece[np.isfinite(piece)]
+        if not piece.size:
             return
-        low, high = _ends(piece)
+        low, high = piece.min().item(), piece.max().item()
     mean, std = _moments(piece, low, high)
     counts = _counts(piece, low, high, tiny)
-    found.parts.append(Part(piece.numel(), low, high, mean, std, *counts))
+    found.parts.append(Part(piece.size, low, high, mean, std, *counts))
 
 
-def _counts(piece: torch.Tensor, low: float, high: float, tiny: float) -> tuple[int, int, int]:
-    """How many values are zero, negative and subnormal; NumPy counts five times as fast as torch."""
-    numbers: Any = piece.numpy() if piece.device.type == "cpu" else piece
-    count: Any = np.count_nonzero if piece.device.type == "cpu" else torch.count_nonzero
-    negative = len(piece) if high < 0 else int(count(numbers < 0)) if low < 0 else 0
+def _counts(piece: NDArray[Any], low: float, high: float, tiny: float) -> tuple[int, int, int]:
+    """How many values are zero, negative and subnormal."""
+    negative = piece.size if high < 0 else _number(piece < 0) if low < 0 else 0
     if low > 0 or high < 0:
         # Of one sign: the end that is nearer to zero tells whether any value is too small.
-        small = int(count(abs(numbers) < tiny)) if min(abs(low), abs(high)) < tiny else 0
+        small = _number(np.abs(piece) < tiny) if min(abs(low), abs(high)) < tiny else 0
         return 0, negative, small
     if not tiny:
-        return int(count(numbers == 0)), negative, 0
-    sizes = abs(numbers)
-    if sizes.min().item() >= tiny:
+        return piece.size - _number(piece), negative, 0
+    sizes = np.abs(piece)
+    if sizes.min() >= tiny:
         return 0, negative, 0
-    zero = int(count(numbers == 0))
-    return zero, negative, int(count(sizes < tiny)) - zero
+    zero = _number(piece == 0)
+    return zero, negative, _number(sizes < tiny) - zero
 
 
-def _ends(piece: torch.Tensor) -> tuple[float, float]:
-    low, high = torch.aminmax(piece)
-    return low.item(), high.item()
+def _number(marks: NDArray[Any]) -> int:
+    return int(np.count_nonzero(marks))
 
 
-def _moments(piece: torch.Tensor, low: float, high: float) -> tuple[float, float]:
+def _moments(piece: NDArray[Any], low: float, high: float) -> tuple[float, float]:
     """Mean and deviation (divisor n) of finite values."""
-    num = piece.numel()
     if low == high:
         return float(low), 0.0
-    work = piece.to(torch.float64)
-    total, squares = work.sum().item(), torch.dot(work, work).item()
+    num = piece.size
+    work = piece.astype(np.float64)
+    total, squares = work.sum().item(), _dot(work)
     rest = squares - total * total / num
     if math.isfinite(squares) and rest > LEAST_REST * squares and squares > LEAST_PEAK:
         return total / num, math.sqrt(rest / num)
     scale = scale_for(max(-low, high))
     if scale != 1.0:
-        work = work * scale
-    mean = work.mean().item()
-    work = work - mean
-    return mean / scale, math.sqrt(torch.dot(work, work).item() / num) / scale
+        work *= scale
+    mean = work.sum().item() / num
+    work -= mean
+    return mean / scale, math.sqrt(_dot(work) / num) / scale
+
+
+def _dot(work: NDArray[np.float64]) -> float:
+    """Sum of squares; BLAS would wake its threads for it."""
+    return float(np.einsum("i,i->", work, work))
 
 
 def _scan(flat: torch.Tensor, begin: int, tiny: float, scan: Scan) -> Found:
@@ -182,5 +153,5 @@ def _walk_again(flat: torch.Tensor, blocks: Iterable[int], begin: int, tiny: flo
     found = Found()
     for block in blocks:
         first = int(block) * BLOCK
-        _look(found, flat[first : first + BLOCK], begin + first, tiny)
+        _look(found, flat[first : first + BLOCK].numpy(), begin + first, tiny)
     return found

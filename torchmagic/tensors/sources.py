@@ -70,6 +70,22 @@ def stored_values(tensor: torch.Tensor) -> StoredValues:
     return _without_repeats(plain)
 
 
+def dense_values(tensor: torch.Tensor) -> torch.Tensor:
+    """Return all values of a tensor as a dense one of its shape; layouts that store less are copied.
+
+    Raises:
+        ValueError: If it has no values to read, or no single shape.
+    """
+    plain = tensor.detach()
+    if plain.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
+        raise ValueError("a meta or fake tensor has no values to compare")
+    if plain.is_nested or isinstance(plain, _Sharded):
+        raise ValueError("nested and distributed tensors cannot be compared; compare their parts")
+    if plain.is_quantized:
+        return plain.dequantize()
+    return plain if plain.layout == torch.strided else plain.to_dense()
+
+
 def _from_numpy(array: np.ndarray[Any, Any]) -> tuple[torch.Tensor, tuple[str, ...]]:
     if array.dtype.kind not in "biufc" or array.dtype.itemsize > np.dtype(np.complex128).itemsize:
         raise TypeError(

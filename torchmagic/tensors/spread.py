@@ -3,7 +3,9 @@
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from torchmagic.records.tensor import Histogram
 from torchmagic.tensors.chunks import as_numbers
@@ -14,7 +16,9 @@ from torchmagic.tensors.ranks import exact_quantiles
 from torchmagic.tensors.sample import SAMPLE_SIZE, quantiles, sorted_sample
 
 # Beyond this a histogram of all values would cost more than everything else together; a sample stands for them.
-EXACT_HISTOGRAM = 1 << 17
+EXACT_HISTOGRAM = 1 << 15
+# Of positive values: ends that far apart, with half of all in this part of the range, are binned by ratio.
+LEAST_RATIO, HALF_WITHIN = 1e3, 32
 
 
 class Spread(NamedTuple):
@@ -26,7 +30,9 @@ class Spread(NamedTuple):
     num_distinct: int | None
 
 
-def spread_of(values: torch.Tensor, low: float, high: float, *, full: bool, is_integer: bool, repeat: int) -> Spread:
+def spread_of(
+    values: torch.Tensor, low: float, high: float, *, full: bool, hist: bool, is_integer: bool, repeat: int
+) -> Spread:
     """Return how values are spread.
 
     Args:
@@ -34,16 +40,18 @@ def spread_of(values: torch.Tensor, low: float, high: float, *, full: bool, is_i
         low: Their least finite value.
         high: Their greatest one.
         full: Whether all values are looked at, however many there are.
+        hist: Whether the histogram counts all of them.
         is_integer: Whether they are whole numbers or truth values.
         repeat: How often each counts in the histogram.
     """
     num_values = values.numel()
-    counted = full or num_values <= EXACT_HISTOGRAM
+    counted = full or hist or num_values <= EXACT_HISTOGRAM
+    ordered = sorted_sample(values)
     bins = None
     if high > low:
-        scale = scale_for(max(abs(low), abs(high)))
-        bins = Bins(low, high, num_values=num_values, whole=is_integer, scale=scale, weight=repeat)
-    ordered = sorted_sample(values)
+        by_ratio = not is_integer and _is_skewed(ordered, low, high)
+        scale = 1.0 if by_ratio else scale_for(max(abs(low), abs(high)))
+        bins = Bins(low, high, num_values=num_values, whole=is_integer, scale=scale, weight=repeat, by_ratio=by_ratio)
     if bins is not None:
         _fill(bins, values if counted else torch.from_numpy(ordered), scale)
     sampled = 0 if num_values <= SAMPLE_SIZE else SAMPLE_SIZE
@@ -55,13 +63,24 @@ def spread_of(values: torch.Tensor, low: float, high: float, *, full: bool, is_i
     return Spread(found, sampled, record, num_distinct)
 
 
+def _is_skewed(ordered: NDArray[np.float64], low: float, high: float) -> bool:
+    """Whether half of all values would fall into the first two of equal bins."""
+    if low <= 0 or not len(ordered):
+        return False
+    return bool(high / low > LEAST_RATIO and ordered[len(ordered) // 2] - low < (high - low) / HALF_WITHIN)
+
+
 def _fill(bins: Bins, values: torch.Tensor, scale: float) -> None:
-    def counted(walk: Walk) -> torch.Tensor:
+    def counted(walk: Walk) -> NDArray[np.int64]:
         total = bins.nothing()
-        for _, piece in walk:
-            work = as_numbers(piece).to(torch.float64) * scale
-            total += bins.counted(work if math.isfinite(work.sum().item()) else work[torch.isfinite(work)])
+        with np.errstate(all="ignore"):  # a sum may overflow; NaN and infinities are left out
+            for _, piece in walk:
+                numbers = as_numbers(piece.to("cpu")).resolve_neg().numpy()
+                work = numbers.astype(np.float64)
+                if scale != 1.0:
+                    work *= scale
+                total += bins.counted(work if math.isfinite(work.sum()) else work[np.isfinite(work)])
         return total
 
-    for counts in on_all_cores(values, counted):
-        bins.add(counts)
+    for each in on_all_cores(values, counted):
+        bins.add(each)

@@ -13,7 +13,7 @@ from torchmagic.views.comparison_losses import judgement
 from torchmagic.views.comparison_parameters import parameter_blocks
 from torchmagic.views.comparison_verdict import verdict_sentence
 from torchmagic.views.numbers import as_amount, as_number, as_share
-from torchmagic.views.page import Block, Cell, Diff, Facts, Page, Table, Text
+from torchmagic.views.page import Block, Cell, Diff, Facts, Fold, Page, Table, Text
 from torchmagic.views.run_names import labels, run_names
 from torchmagic.views.words import joined
 
@@ -40,7 +40,7 @@ def comparison_page(runs: Sequence[Run]) -> Page:
     ]
     said = judgement(runs, names)
     if said:
-        blocks.append(Text(text=said))
+        blocks.append(Fold(title="How the losses were judged", blocks=[Text(text=said)]))
     blocks.append(_results(runs, columns))
     blocks += _given(runs, columns)
     blocks += _findings(runs, names)

@@ -23,7 +23,7 @@ def judgement(runs: Sequence[Run], names: Sequence[str]) -> str:
             widths = list(dict.fromkeys(str(end.width) for end, _ in known))
             scatter = joined([f"{as_number(_rounded(end.scatter))} in {name}" for end, name in known])
             told.append(
-                f"Judged so: an end is the mean of the last {' or '.join(widths)} values, which scatter by {scatter}; "
+                f"An end is the mean of the last {' or '.join(widths)} values, which scatter by {scatter}; "
                 f"a difference counts where it is more than the smaller scatter, {as_number(STANDARD_ERRORS)} standard "
                 f"errors of the means, and {as_number(100 * LEAST_SHARE)} %. Another seed may move an end further than "
                 "that."

@@ -15,6 +15,7 @@ from torchmagic.views.page import Block, Cell, Table, Text
 
 TITLES = {"weight_norm": "weight norm", "grad_norm": "gradient norm", "update_ratio": "update ratio"}
 MOST_NAMES = 6
+DIGITS = 3  # the change beside them says the rest
 
 
 def parameter_blocks(runs: Sequence[Run], names: Sequence[str]) -> list[Block]:
@@ -57,4 +58,5 @@ def _told(change: ParameterChange, metric: str) -> str:
     if before == after:
         return f"{as_number(before)}, the same"
     said = as_change(before, after)
-    return f"{as_number(before)} → {as_number(after)}" + (f" ({said})" if said else "")
+    ends = " → ".join(as_number(float(f"{value:.{DIGITS}g}")) for value in (before, after))
+    return ends + (f" ({said})" if said else "")

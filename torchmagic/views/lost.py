@@ -22,7 +22,10 @@ def lost_pages(run: Run) -> list[Page]:
 
 
 def _blocks(run: Run) -> Iterator[Block]:
-    yield Text(text=" ".join([_end(run), *_memory(run)]), strong=True)
+    yield Text(text=_end(run), strong=True)
+    told = " ".join(_memory(run))
+    if told:
+        yield Text(text=told)
     if run.findings:
         yield Findings(findings=run.findings)
     else:

@@ -1,14 +1,13 @@
 """This file is the memory part of a run's resources: what it was used for, and who holds more than needed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from torchmagic.analyses.memory_use import MemoryUse, memory_use
 from torchmagic.records.memory import HolderRecord, RetainedGraphRecord, UnseenGraphRecord
 from torchmagic.session.run import Run
-from torchmagic.views.numbers import as_bytes, as_shape
+from torchmagic.views.numbers import as_bytes, as_shape, byte_unit
 from torchmagic.views.page import Block, Line, Plot, Shares, Table, Text
 
-MEBIBYTE = 2**20
 PROCESS = (("rss_bytes", "process"), ("cuda_bytes", "CUDA allocated"), ("cuda_peak_bytes", "CUDA peak"))
 AFTER_BACKWARD = (
     "The peak was the end of a step, when gradients are there and the backward has let go of all activations; before "
@@ -70,8 +69,8 @@ def memory_plots(run: Run) -> list[Block]:
 
 def process_plot(run: Run) -> list[Block]:
     """Return the memory of the process over the steps, and what was free where that is known; or nothing."""
-    lines = [_line(run, metric, name) for metric, name in PROCESS if run.series(metric)[0]]
-    return [Plot(title="memory of the process, MiB", lines=lines, y_label="MiB")] if lines else []
+    found = {name: run.series(metric) for metric, name in PROCESS if run.series(metric)[0]}
+    return [_plot("memory of the process", found)] if found else []
 
 
 def _growth(values: Sequence[float]) -> str:
@@ -111,17 +110,18 @@ def _holders(records: Sequence[HolderRecord]) -> Table:
 
 
 def _stack(use: MemoryUse) -> Plot:
+    found = {name: (use.steps, values) for name, values in use.series.items() if any(values)}
+    return _plot("memory of the model", found, stacked=True)
+
+
+def _plot(title: str, found: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, stacked: bool = False) -> Plot:
+    """Draw bytes in the unit that fits the highest of them."""
+    scale, unit = byte_unit(max(max(values) for _, values in found.values()))
     lines = [
-        Line(name=name, steps=use.steps, values=[value / MEBIBYTE for value in values])
-        for name, values in use.series.items()
-        if any(values)
+        Line(name=name, steps=steps, values=[value / scale for value in values])
+        for name, (steps, values) in found.items()
     ]
-    return Plot(title="memory of the model, MiB", lines=lines, y_label="MiB", stacked=True)
-
-
-def _line(run: Run, metric: str, name: str) -> Line:
-    steps, values = run.series(metric)
-    return Line(name=name, steps=steps, values=[value / MEBIBYTE for value in values])
+    return Plot(title=f"{title}, {unit}", lines=lines, y_label=unit, stacked=stacked)
 
 
 def _unseen(record: UnseenGraphRecord) -> str:

@@ -58,6 +58,20 @@ def as_bytes(value: float) -> str:
     return _scaled(value, 1024.0, _BINARY)
 
 
+def byte_unit(most: float) -> tuple[float, str]:
+    """Return how many bytes the unit has in which a size is written, and its name: for values beside each other.
+
+    Examples:
+        >>> byte_unit(3 * 2**20), byte_unit(0)
+        ((1048576.0, 'MiB'), (1.0, 'B'))
+    """
+    size, unit = next(
+        ((1024.0**power, unit) for power, unit in reversed(list(enumerate(_BINARY))) if abs(most) >= 1024.0**power),
+        (1.0, _BINARY[0]),
+    )
+    return size, unit
+
+
 def as_seconds(value: float) -> str:
     """Write a duration given in seconds.
 

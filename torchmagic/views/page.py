@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchmagic.records.finding import Finding
+from torchmagic.records.tensor_picture import Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +82,29 @@ class Plot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """A histogram: counts between consecutive edges (one more edge than counts)."""
+    """A histogram: counts between consecutive edges (one more edge than counts).
+
+    Args:
+        title: What was counted.
+        edges: Rising.
+        counts: How many are between two edges.
+        by_ratio: Whether the edges rise by a factor, so that their axis should be logarithmic.
+        log: Whether the axis of counts should be logarithmic.
+    """
 
     title: str
     edges: Sequence[float]
     counts: Sequence[int]
+    by_ratio: bool = False
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A small picture of levels or colours, and what it shows."""
+
+    title: str
+    picture: Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +149,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block = Text | Code | Facts | Table | Plot | Bars | Shares | Diff | Findings | Fold
+Block = Text | Code | Facts | Table | Plot | Bars | Image | Shares | Diff | Findings | Fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

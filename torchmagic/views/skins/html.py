@@ -18,6 +18,7 @@ from torchmagic.views.skins.line_summary import (
     trend_drawing,
     trend_sentence,
 )
+from torchmagic.views.skins.pictures import legend_png, picture_png, picture_sentence, shown_size
 from torchmagic.views.skins.reading_order import reading_order
 from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
@@ -84,11 +85,15 @@ def _environment() -> jinja2.Environment:
         kind=_kind,
         line_summary=line_summary,
         number_columns=number_columns,
+        legend_png=legend_png,
         parts=_parts,
+        picture_png=picture_png,
+        picture_sentence=picture_sentence,
         place=place,
         reading_order=reading_order,
         remedy=remedy,
         rows=_rows,
+        shown_size=shown_size,
         spans=spans,
         standing=standing,
         trend_drawing=trend_drawing,

@@ -14,6 +14,7 @@ from torchmagic.views.page import (
     Facts,
     Findings,
     Fold,
+    Image,
     Page,
     Plot,
     Shares,
@@ -23,6 +24,7 @@ from torchmagic.views.page import (
 )
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline, trend_drawing
+from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
@@ -84,8 +86,12 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one an
             yield f"**{_escaped(block.title)}** over {_escaped(block.x_label)}"
             yield _lines(block)
         case Bars():
-            drawn = sparkline([float(count) for count in block.counts], width=_SPARK)
+            drawn = sparkline([float(count) for count in block.counts], width=_SPARK, log=block.log)
             yield f"**{_escaped(block.title)}** {drawn} {_escaped(bars_sentence(block))}"
+        case Image():
+            drawn = "\n".join(picture_rows(block.picture))
+            yield f"**{_escaped(block.title)}** {_escaped(picture_sentence(block))}"
+            yield _fenced(drawn)
         case Shares():
             yield f"**{_escaped(block.title)}**"
             yield _shares(block)

@@ -227,7 +227,12 @@ def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:
 
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
-    axes.locator_params(axis="y", nbins=4, integer=True)
+    if bars.by_ratio:
+        axes.set_xscale("log")
+    if bars.log:
+        axes.set_yscale("log")
+    else:
+        axes.locator_params(axis="y", nbins=4, integer=True)
     axes.yaxis.set_major_formatter(lambda y, _: as_count(float(y)))
     axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
     edges = list(bars.edges)

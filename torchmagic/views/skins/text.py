@@ -6,9 +6,10 @@ from textwrap import indent, wrap
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
-from torchmagic.views.page import Bars, Block, Code, Diff, Facts, Findings, Fold, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import Bars, Block, Code, Diff, Facts, Findings, Fold, Image, Page, Plot, Shares, Table, Text
 from torchmagic.views.skins.finding_words import evidence, place, remedy, standing
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
+from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.text_table import printable, shortened, text_table
 
@@ -62,12 +63,19 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR09
             # areas that stand on each other repeat over time what shares say, which a row of characters cannot show
             return "" if block.stacked else "\n".join(_plot(block, width))
         case Bars():
-            drawn = sparkline([float(count) for count in block.counts], width=_SPARK) if any(block.counts) else ""
+            drawn = (
+                sparkline([float(count) for count in block.counts], width=_SPARK, log=block.log)
+                if any(block.counts)
+                else ""
+            )
             return (
                 f"{_named(block.title, width)}\n  {drawn}  {bars_sentence(block)}"
                 if drawn
                 else f"{_named(block.title, width)}\n  no values"
             )
+        case Image():
+            drawn = indent("\n".join(picture_rows(block.picture)), "  ", lambda _: True)
+            return f"{_named(block.title, width)}\n{drawn}\n  {printable(picture_sentence(block))}"
         case Shares():
             return "\n".join(_shares(block, width))
         case Diff():

@@ -17,6 +17,7 @@ from torchmagic.views.page import (
     Facts,
     Findings,
     Fold,
+    Image,
     Line,
     Page,
     Plot,
@@ -27,6 +28,7 @@ from torchmagic.views.page import (
 )
 from torchmagic.views.skins.finding_words import copyable, remedy
 from torchmagic.views.skins.line_summary import trend_drawing, trend_sentence
+from torchmagic.views.skins.pictures import picture_sentence
 from torchmagic.views.skins.reading_order import reading_order
 
 NUM_POINTS = 400  # more than a panel has pixels for; a line of 10,000 steps would cost 200 KB at each refresh
@@ -93,6 +95,8 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: C901, PLR0911 - one answer 
         case Bars():
             edges = [_plain(edge) for edge in block.edges]
             return {"kind": "bars", "title": block.title, "edges": edges, "counts": [int(n) for n in block.counts]}
+        case Image():
+            return {"kind": "text", "text": f"{block.title}: {picture_sentence(block)}", "strong": False}
         case Shares():
             parts = [[name, _plain(amount)] for name, amount in block.parts]
             return {"kind": "shares", "title": block.title, "unit": block.unit, "parts": parts}

@@ -1,0 +1,195 @@
+"""This file is the tree of tensors in one object: containers, batches, state dicts, optimizers, scalers."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchmagic.records.tensor_tree import Leaf, TensorTree
+from torchmagic.tensors.joining import joined
+from torchmagic.tensors.layout import memory_block, metadata
+from torchmagic.tensors.scan import scanned
+from torchmagic.tensors.sources import as_tensor, stored_values
+
+# A tree of more is cut; totals are of all. Beyond so many elements all together values are no longer read.
+MOST_LEAVES, MOST_MEASURED, DEEPEST = 400, 1 << 28, 12
+# Numbers and texts beside the tensors.
+MOST_FACTS, LONGEST = 24, 60
+_PLAIN = (bool, int, float, complex, str, type(None))
+_SCALER = ("scale", "growth factor", "backoff factor", "growth interval")
+
+Found = tuple[str, Any]
+
+
+def describe_tree(value: Any, *, name: str = "") -> TensorTree | None:
+    """Describe the tensors in an object; None for what is no container, or one without a tensor.
+
+    Args:
+        value: A list, tuple, mapping, dataclass, optimizer or gradient scaler.
+        name: What the user calls it.
+    """
+    if not is_tree(value):
+        return None
+    facts, found = _facts(value), list(_found(value, "", 0, set()))
+    tensors = [(path, each) for path, each in found if not isinstance(each, _PLAIN)]
+    if not tensors and not _is_scaler(value):
+        return None
+    facts += [(path, _short(each)) for path, each in found if isinstance(each, _PLAIN)][:MOST_FACTS]
+    return _tree(tensors, name, type(value).__name__, tuple(facts))
+
+
+def is_tree(value: Any) -> bool:
+    """Whether an object is of a kind that holds tensors."""
+    if isinstance(value, (list, tuple, set, frozenset, Mapping, torch.optim.Optimizer)) or _is_scaler(value):
+        return True
+    if isinstance(value, torch.nn.Module | type):
+        return False
+    return dataclasses.is_dataclass(value) or isinstance(getattr(value, "data", None), Mapping)
+
+
+def _is_scaler(value: Any) -> bool:
+    return isinstance(value, torch.amp.GradScaler)
+
+
+def _facts(value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, torch.optim.Optimizer):
+        return [
+            (f"group {i}", ", ".join(f"{key} {_short(each)}" for key, each in group.items() if key != "params"))
+            for i, group in enumerate(value.param_groups)
+        ]
+    if _is_scaler(value):
+        if not value.is_enabled():
+            return [("enabled", "no: scale() and step() hand everything on as it is")]
+        numbers = (
+            value.get_scale(),
+            value.get_growth_factor(),
+            value.get_backoff_factor(),
+            value.get_growth_interval(),
+        )
+        return [("enabled", "yes"), *((key, f"{each:g}") for key, each in zip(_SCALER, numbers, strict=True))]
+    return []
+
+
+def _found(value: Any, path: str, depth: int, seen: set[int]) -> Iterator[Found]:
+    """Walk an object; yield tensors, arrays and plain values with their paths, each container once."""
+    if isinstance(value, (torch.Tensor, np.ndarray)) or (isinstance(value, _PLAIN) and path):
+        yield path, value
+        return
+    if depth > DEEPEST or id(value) in seen:
+        return
+    seen.add(id(value))
+    for key, each in _items(value):
+        yield from _found(each, f"{path}{key}", depth + 1, seen)
+
+
+def _items(value: Any) -> Iterator[Found]:
+    if isinstance(value, torch.optim.Optimizer):
+        yield from _optimizer_items(value)
+    elif _is_scaler(value):
+        state = {key: getattr(value, key, None) for key in ("_scale", "_growth_tracker")}
+        yield from ((key, each) for key, each in state.items() if isinstance(each, torch.Tensor))
+    elif isinstance(value, Mapping) or isinstance(getattr(value, "data", None), Mapping):
+        mapping = value if isinstance(value, Mapping) else value.data
+        yield from ((f"[{key!r}]", each) for key, each in list(mapping.items()))
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        yield from ((f".{key}", each) for key, each in zip(value._fields, value, strict=True))
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from ((f"[{i}]", each) for i, each in enumerate(value))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from ((f".{each.name}", getattr(value, each.name, None)) for each in dataclasses.fields(value))
+
+
+def _optimizer_items(optimizer: torch.optim.Optimizer) -> Iterator[Found]:
+    for i, group in enumerate(optimizer.param_groups):
+        for j, parameter in enumerate(group["params"]):
+            yield f"group {i}, parameter {j}", parameter
+            if isinstance(parameter.grad, torch.Tensor):
+                yield f"group {i}, parameter {j}: gradient", parameter.grad
+            # .get: asking a defaultdict would add an entry.
+            for key, each in (optimizer.state.get(parameter) or {}).items():
+                if isinstance(each, torch.Tensor):
+                    yield f"group {i}, parameter {j}: {key}", each
+
+
+def _tree(found: list[Found], name: str, kind: str, facts: tuple[tuple[str, str], ...]) -> TensorTree:
+    leaves: list[Leaf] = []
+    blocks: dict[tuple[str, int], int] = {}
+    by_dtype: dict[str, int] = {}
+    seen: set[int] = set()
+    num_elements = num_bytes = measured = 0
+    notes: list[str] = []
+    for path, value in found:
+        try:
+            tensor, _ = as_tensor(value)
+        except TypeError:
+            continue  # an array of texts or objects
+        leaf = _leaf(path, tensor, type(value).__name__)
+        if len(leaves) < MOST_LEAVES:
+            measured += tensor.numel()
+            leaves.append(_measured(leaf, tensor) if measured <= MOST_MEASURED else leaf)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        num_elements, num_bytes = num_elements + int(tensor.numel()), num_bytes + leaf.num_bytes
+        by_dtype[leaf.dtype] = by_dtype.get(leaf.dtype, 0) + leaf.num_bytes
+        _add_block(blocks, tensor)
+    if len(found) > len(leaves):
+        notes.append(f"{len(found) - len(leaves):,} more tensors are not listed; the totals are of all")
+    if any(not leaf.is_measured for leaf in leaves):
+        notes.append("values are not read where there are none to read, and beyond 268 million in one object")
+    return TensorTree(
+        name=name,
+        kind=kind,
+        facts=facts,
+        leaves=tuple(leaves),
+        num_tensors=len(seen),
+        num_elements=num_elements,
+        num_bytes=num_bytes,
+        storage_bytes=sum(blocks.values()),
+        bytes_by_dtype=tuple(sorted(by_dtype.items(), key=lambda pair: -pair[1])),
+        num_nonfinite=sum(leaf.num_nonfinite for leaf in leaves),
+        notes=tuple(notes),
+    )
+
+
+def _leaf(path: str, tensor: torch.Tensor, kind: str) -> Leaf:
+    facts = metadata(tensor)
+    return Leaf(
+        path=path,
+        kind=kind,
+        shape=facts.shape,
+        dtype=facts.dtype,
+        device=facts.device,
+        num_bytes=facts.num_bytes,
+    )
+
+
+def _measured(leaf: Leaf, tensor: torch.Tensor) -> Leaf:
+    try:
+        values = stored_values(tensor).values
+        if values is None:
+            return leaf
+        with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
+            found = scanned(values)
+    except RuntimeError:
+        return leaf
+    bad = found.num_nan + found.num_posinf + found.num_neginf
+    if not found.parts:
+        return dataclasses.replace(leaf, is_measured=True, num_nonfinite=bad)
+    whole = joined(found.parts)
+    return dataclasses.replace(
+        leaf, is_measured=True, min=whole.low, max=whole.high, mean=whole.mean, num_nonfinite=bad
+    )
+
+
+def _add_block(blocks: dict[tuple[str, int], int], tensor: torch.Tensor) -> None:
+    block = memory_block(tensor)
+    if block is not None:
+        blocks[block] = tensor.untyped_storage().nbytes()
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
