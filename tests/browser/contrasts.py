@@ -14,7 +14,7 @@ CONTRASTS = """
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const weak = [];
-  for (const element of document.querySelectorAll(".torchmagic-panel *")) {
+  for (const element of document.querySelectorAll(".torchmagic-panel *, .torchmagic-page *")) {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     if (!own || !element.checkVisibility()) continue;
     const grounds = [];

@@ -22,6 +22,7 @@ class LabNotebook:
     def __init__(self, page, lab, cells, *, name="watched.ipynb", place="lab"):
         self.page, self.lab, self.name, self.place = page, lab, name, place
         self.path = lab.notebooks / name
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(_without_outputs(cells) if isinstance(cells, Path) else _of_code(cells), self.path)
         self.reopen()
 
@@ -30,6 +31,10 @@ class LabNotebook:
         inside = f"lab/workspaces/auto-{secrets.token_hex(4)}/tree" if self.place == "lab" else self.place
         self.page.goto(f"{self.lab.url}/{inside}/{self.name}?token={self.lab.token}&reset")
         self.page.wait_for_selector(f"{_OPEN} .jp-Cell")
+        self.wait_until_idle()
+
+    def wait_until_idle(self):
+        """Wait until the kernel can run."""
         # the toolbar says "idle" a moment before there is a kernel, and what is run then is dropped without a word
         for _ in range(600):
             kernels = [session["kernel"] for session in self.lab.sessions() if session["path"] == self.name]

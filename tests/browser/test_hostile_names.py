@@ -1,6 +1,7 @@
 """This file is names that would be markup, and a run in two notebooks at once, in a real JupyterLab."""
 
 import pytest
+from markup import TAGS
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -22,7 +23,7 @@ for _ in range(12):
     opt.step()
 raise ValueError("<iframe src='javascript:window.parent.taken=5'></iframe>")
 """
-TAGS = "img, iframe, script, b, svg[onload], [onerror]"
+HISTORY = "%torchsession history"
 
 
 def test_no_name_and_no_message_becomes_markup(notebook, page):
@@ -48,10 +49,10 @@ def test_no_name_and_no_message_becomes_markup(notebook, page):
     assert dialogs == []
 
 
-def test_two_notebooks_side_by_side_hear_their_own_stop(chromium, lab):
+def test_two_notebooks_side_by_side_hear_their_own_stop_and_write_one_history(chromium, lab):
     from lab_notebook import LabNotebook  # noqa: PLC0415 - needs playwright, without which these tests are skipped
 
-    endless = """%%torchdebug --no-save --name {name}
+    endless = """%%torchdebug --name {name}
 import time, torch
 net = torch.nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.001)
@@ -65,8 +66,8 @@ while True:
     context.set_default_timeout(30_000)
     names = ("left", "right")
     both = [
-        LabNotebook(context.new_page(), lab, ["%load_ext torchmagic", endless.format(name=name)], name=f"{name}.ipynb")
-        for name in names
+        LabNotebook(context.new_page(), lab, ["%load_ext torchmagic", endless.format(name=name), HISTORY], name=path)
+        for name, path in ((name, f"pair/{name}.ipynb") for name in names)
     ]
     panels = [each.output(1).locator(".torchmagic-panel") for each in both]
     for each, panel, name in zip(both, panels, names, strict=True):
@@ -83,5 +84,12 @@ while True:
     expect(panels[1].locator(".tm-head")).to_contain_text("Running")
     stops[1].click()
     both[1].wait(1)
+    for each in both:
+        each.run(2)
+        each.wait(2)
+        rows = each.output(2).locator(".torchmagic-panel tbody tr")
+        expect(rows).to_have_count(2)
+        for name in names:
+            expect(rows.filter(has_text=name)).to_contain_text("stopped")
     context.close()
     lab.end_kernels()

@@ -33,19 +33,33 @@ from torchmagic.records.note import NoteRecord
 from torchmagic.session.session import session
 print([record.text for record in session.last.of(NoteRecord)])
 """
+ENDLESS = """%%torchdebug --name endless
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+while True:
+    opt.zero_grad()
+    loss = net(torch.randn(64, 4)).square().mean()
+    loss.backward()
+    opt.step()
+"""
+FAILING = """%%torchdebug
+net(torch.randn(2, 3))
+"""
+AFTER = "print('goes on')"
 
 
 @pytest.fixture(scope="module")
 def opened(notebook):
-    opened = notebook([LOAD, TRAIN, NOTES])
+    opened = notebook([LOAD, TRAIN, NOTES, ENDLESS, AFTER, FAILING])
     opened.run(0)
     opened.wait(0)
     return opened
 
 
 @pytest.fixture
-def panel(opened):
+def panel(opened, page):
     """The panel of a training that goes on, and is stopped after the test."""
+    page.set_viewport_size({"width": 1200, "height": 1000})
     opened.run(1)
     panel = opened.output(1).locator(".torchmagic-panel").last
     expect(stop(panel)).to_be_enabled()
@@ -80,6 +94,8 @@ def test_steps_progress_and_curves_grow_while_the_cell_runs(panel, page, picture
 
 
 def test_findings_are_told_before_the_cell_has_ended(panel, page, pictures):
+    from theme import use_theme  # noqa: PLC0415 - needs playwright, without which these tests are skipped
+
     first = panel.get_by_title("show all findings")
     expect(first).to_contain_text("cross_entropy gets probabilities")
     for theme in ("Dark", "Light"):
@@ -127,10 +143,12 @@ def test_what_is_watched_changes_while_the_cell_runs(opened, panel):
 
 
 def test_stop_ends_the_cell_and_the_panel_becomes_the_result(opened, panel, page):
-    expect(panel.locator(".tm-head")).to_contain_text(re.compile(r"\b([3-9]\d|\d{3,}) steps"))
+    expect(panel.locator(".tm-head")).to_contain_text(re.compile(r"([3-9]\d|\d{3,}) steps ·"))
+    before = steps(panel)
     stop(panel).click()
     opened.wait(1)
     expect(panel.locator(".tm-head")).to_contain_text("Stopped")
+    assert steps(panel) >= before
     expect(stop(panel)).to_be_hidden()
     expect(panel.locator(".tm-progress")).to_be_hidden()
     expect(panel.locator(".tm-controls")).to_be_hidden()
@@ -144,9 +162,24 @@ def test_stop_ends_the_cell_and_the_panel_becomes_the_result(opened, panel, page
     assert line.evaluate("line => line.getAnimations().length") == 1
 
 
-def use_theme(page, theme):
-    page.click('.lm-MenuBar-itemLabel:text-is("Settings")')
-    page.hover('.lm-Menu-itemLabel:text-is("Theme")')
-    page.click(f'.lm-Menu-itemLabel:text-is("JupyterLab {theme}")')
-    expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
-    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+def test_stop_ends_a_cell_that_never_rests_as_an_interrupt_does(opened):
+    opened.run(3)
+    panel = opened.output(3).locator(".torchmagic-panel")
+    stop(panel).click()
+    opened.wait(3, timeout=20_000)
+    expect(panel.locator(".tm-head")).to_contain_text("Stopped")
+    expect(opened.output(3)).to_contain_text("KeyboardInterrupt")
+    opened.run(4)
+    opened.wait(4)
+    expect(opened.output(4)).to_contain_text("goes on")
+
+
+def test_a_failing_cell_shows_its_panel_and_no_frame_of_ours(opened):
+    opened.run(5)
+    opened.wait(5)
+    output = opened.output(5)
+    expect(output).to_contain_text("mat1 and mat2 shapes cannot be multiplied")
+    expect(output).not_to_contain_text("torchmagic/probes")
+    panel = output.locator(".torchmagic-panel")
+    expect(panel.locator(".tm-head")).to_contain_text("Failed")
+    expect(panel).to_contain_text("The cell ended with RuntimeError at line 2")

@@ -40,7 +40,7 @@ print("stopped by the panel:", panel.stop_requested)
 
 @pytest.fixture(scope="module")
 def opened(notebook):
-    return notebook([SHOW])
+    return notebook([SHOW, LIVE])
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_keys_typed_in_the_panel_do_not_reach_the_notebook(opened, panel, page):
     panel.get_by_role("tab", name="Parameters").click()
     page.keyboard.type("dda")
     expect(panel).to_be_visible()
-    assert opened.cell(1).count() == 0
+    assert [opened.cell(index).count() for index in (0, 1, 2)] == [1, 1, 0]
 
 
 def test_curves_read_out_toggle_their_scale_and_name_what_is_not_finite(panel, page):
@@ -189,18 +189,39 @@ def test_curves_read_out_toggle_their_scale_and_name_what_is_not_finite(panel, p
     expect(norm.get_by_role("button", name="log")).to_have_attribute("aria-pressed", "true")
 
 
-def test_light_and_dark_are_readable(panel, page, pictures):
+def test_light_and_dark_are_readable(panel, page, tmp_path):
+    from theme import pictured, use_theme  # noqa: PLC0415 - needs playwright, without which these tests are skipped
+
     for theme in ("Dark", "Light"):
         use_theme(page, theme)
-        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme}")
         for name in ("Findings", "Curves", "Parameters", "Activations", "Memory & time"):
             panel.get_by_role("tab", name=name).click()
             weak = page.evaluate(CONTRASTS)
             assert not weak, f"{theme}, {name}: below 4.5 to 1: {weak}"
-            pictured(page, panel, pictures / f"panel-{name.split()[0].lower()}-{theme.lower()}.png")
+            pictured(page, panel, tmp_path / f"panel-{name.split()[0].lower()}-{theme.lower()}.png")
 
 
-def test_a_saved_notebook_reads_without_the_kernel_that_made_it(opened, panel, lab, page, pictures):
+def test_a_running_cell_updates_the_panel_keeps_its_state_and_hears_stop(opened, page):
+    page.set_viewport_size({"width": 1200, "height": 1000})
+    opened.run(1)
+    panel = opened.output(1).locator(".torchmagic-panel")
+    expect(panel.locator(".tm-head")).to_contain_text("Running")
+    panel.get_by_role("tab", name="Parameters").click()
+    panel.get_by_label("Filter rows by words").fill("head")
+    panel.get_by_role("columnheader", name="norm", exact=True).get_by_role("button").click()
+    before = panel.locator(".tm-head").inner_text()
+    expect(panel.locator(".tm-head")).not_to_have_text(before, use_inner_text=True)
+    expect(panel.get_by_label("Filter rows by words")).to_have_value("head")
+    expect(panel.locator(".tm-table tbody tr")).to_have_count(2)
+    panel.get_by_role("button", name="Stop").click()
+    opened.wait(1, timeout=10_000)
+    expect(panel.locator(".tm-head")).to_contain_text("Stopped")
+    expect(opened.output(1)).to_contain_text("stopped by the panel: True")
+
+
+def test_a_saved_notebook_reads_without_the_kernel_that_made_it(opened, panel, lab, page, tmp_path):
+    from theme import pictured  # noqa: PLC0415 - as above
+
     copy = opened.output(0).locator('[data-torchmagic-static="c0ffee"]')
     expect(panel).to_be_visible()
     expect(copy).to_be_hidden()
@@ -217,35 +238,4 @@ def test_a_saved_notebook_reads_without_the_kernel_that_made_it(opened, panel, l
     expect(copy).to_be_visible()
     expect(copy.get_by_text("Gradients of blocks.1.conv grow")).to_be_visible()
     expect(opened.output(0).get_by_text("Error displaying widget")).to_be_hidden()
-    pictured(page, copy, pictures / "saved.png")
-
-
-def test_a_running_cell_updates_the_panel_keeps_its_state_and_hears_stop(notebook):
-    opened = notebook([LIVE])
-    opened.run(0)
-    panel = opened.output(0).locator(".torchmagic-panel")
-    expect(panel.locator(".tm-head")).to_contain_text("Running")
-    panel.get_by_role("tab", name="Parameters").click()
-    panel.get_by_label("Filter rows by words").fill("head")
-    panel.get_by_role("columnheader", name="norm", exact=True).get_by_role("button").click()
-    before = panel.locator(".tm-head").inner_text()
-    expect(panel.locator(".tm-head")).not_to_have_text(before, use_inner_text=True)
-    expect(panel.get_by_label("Filter rows by words")).to_have_value("head")
-    expect(panel.locator(".tm-table tbody tr")).to_have_count(2)
-    panel.get_by_role("button", name="Stop").click()
-    opened.wait(0, timeout=10_000)
-    expect(panel.locator(".tm-head")).to_contain_text("Stopped")
-    expect(opened.output(0)).to_contain_text("stopped by the panel: True")
-
-
-def use_theme(page, theme):
-    page.click('.lm-MenuBar-itemLabel:text-is("Settings")')
-    page.hover('.lm-Menu-itemLabel:text-is("Theme")')
-    page.click(f'.lm-Menu-itemLabel:text-is("JupyterLab {theme}")')
-
-
-def pictured(page, locator, path):
-    page.set_viewport_size({"width": 1200, "height": 2600})
-    locator.scroll_into_view_if_needed()
-    page.mouse.move(0, 0)
-    locator.screenshot(path=path)
+    pictured(page, copy, tmp_path / "saved.png")

@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from torchmagic.debuggers.tensorinfo import tensorinfo
+from torchmagic.jupyter.completion import candidates
 from torchmagic.jupyter.magics.tensorinfo import TensorinfoMagics
 
 
@@ -111,3 +112,84 @@ def test_info_prints_as_text_in_scripts():
     assert str(info) == repr(info)
     assert "int64 [3] on cpu, 3 elements, 0 to 2, mean 1 ± 1" in str(info)
     assert set(info._repr_mimebundle_(include={"text/plain"})) == {"text/plain"}
+
+
+def shown(shell, line):
+    shell.display_pub.outputs.clear()
+    shell.run_line_magic("tensorinfo", line)
+    return shell.display_pub.outputs[0]["data"]["text/plain"]
+
+
+def test_two_tensors_are_compared_each_expression_evaluated_once(shell):
+    shell.run_cell("calls = []\ndef f(x):\n    calls.append(x)\n    return torch.ones(2) * x")
+    text = shown(shell, "f(1) --compare f(1.5)")
+    assert "Not close to f(1.5): 2 of 2 (100 %) outside rtol 1.3e-06, atol 1e-05." in text
+    assert shell.user_ns["calls"] == [1, 1.5]
+
+
+def test_names_of_dimensions_and_shared_memory_are_told(shell):
+    shell.run_cell("x = torch.ones(2, 3)\nview = x[0]")
+    text = shown(shell, "view --dims C")
+    assert "[C 3], 3 elements" in text
+    assert "a view of           x" in text
+
+
+def test_full_tells_who_holds_it_and_takes_no_sample(shell):
+    shell.run_cell("x = torch.randn(70_000)\nkept = [x]")
+    assert "Note: quantiles are from a sample of 32,768 values" in shown(shell, "x")
+    text = shown(shell, "x --full")
+    assert "sample" not in text
+    assert "a list of 1" in text
+
+
+def test_hist_counts_all_values(shell):
+    shell.run_cell("x = torch.randn(200_000)")
+    assert "Histogram of a sample of 32,768 values" in shown(shell, "x")
+    assert "Histogram of all finite values" in shown(shell, "x --hist")
+
+
+def test_image_is_taken_at_its_word(shell):
+    shell.run_cell("x = torch.ones(3, 4, 5)")
+    assert "As images" not in shown(shell, "x")
+    assert "As images" in shown(shell, "x --image")
+
+
+def test_objects_that_hold_tensors_show_a_tree(shell):
+    shell.run_cell("batch = {'image': torch.ones(2, 3), 'label': torch.zeros(2, dtype=torch.long)}")
+    text = shown(shell, "batch")
+    assert "2 tensors, 8 elements, float32 24 B, int64 16 B" in text
+    assert "['label']" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("x --ful", "%tensorinfo: there is no option --ful; did you mean --full?"),
+        ("x --dims", "%tensorinfo: --dims needs a value; usage:"),
+        ("x --full 3", "%tensorinfo: --full takes no value, '3' came; put the expression first"),
+        ("x --full --full", "%tensorinfo: --full came twice"),
+        ("--full x", "%tensorinfo: '--full x' came where a tensor was wanted; usage:"),
+        ("x --dims A B", "%tensorinfo x: 2 names of dimensions came, 1 were wanted for [2]"),
+        ("x --compare x[:1]", "%tensorinfo x: x[:1] has shape [1], [2] was wanted; compare equal shapes"),
+        (
+            "[x] --compare x",
+            "%tensorinfo [x]: --compare and --dims want one tensor, list came; name one of its tensors",
+        ),
+        ("[1]", "%tensorinfo [1]: a tensor, a parameter or a NumPy array was wanted, list came; "),
+    ],
+)
+def test_a_wrong_line_is_one_clear_line(shell, line, said):
+    shell.user_ns["x"] = torch.ones(2)
+    assert refused(shell, line).startswith(said)
+
+
+def test_a_minus_in_the_expression_is_a_minus(shell):
+    shell.run_cell("x, y = torch.ones(2), torch.ones(2)")
+    assert "all 0" in shown(shell, "x -y")
+    assert "all 2" in shown(shell, "x - -y")
+
+
+def test_options_complete():
+    assert candidates("%tensorinfo x --h") == ["--hist", "--help"]
+    assert candidates("%tensorinfo x --c") == ["--compare"]
+    assert candidates("%tensorinfo x") == []

@@ -56,8 +56,10 @@ def trained(kernel):
 
 
 def shown(reply):
-    """The text and html of the one display of a cell."""
-    (data,) = [content["data"] for kind, content in reply.outputs if kind == "display_data"]
+    """The text and html that a cell shows beside its widget."""
+    displayed = [content["data"] for kind, content in reply.outputs if kind == "display_data"]
+    (data,) = [data for data in displayed if data.get("text/html")]
+    assert sum("application/vnd.jupyter.widget-view+json" in data for data in displayed) == 1
     return data["text/plain"], data["text/html"]
 
 

@@ -65,6 +65,7 @@ def test_there_are_notebooks():
         "models",
         "nan_hunt",
         "nonfinite",
+        "tensors",
         "why_it_does_not_learn",
     ]
 

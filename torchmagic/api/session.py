@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from torchmagic.api.reading import Which, read
+from torchmagic.api.rich_repr import switch as switch_repr
 from torchmagic.api.shown import Shown
 from torchmagic.api.switches import switch_page
 from torchmagic.debuggers.switches import Switches, switches
@@ -214,6 +215,8 @@ class PublicSession:
     @level.setter
     def level(self, level: str | None) -> None:
         self._switches.set_level(level)
+
+    repr = staticmethod(switch_repr)
 
     def close(self) -> None:
         """Close the store; the next run opens it again."""

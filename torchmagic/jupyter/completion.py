@@ -6,11 +6,12 @@ from typing import Any
 
 from IPython.core import completer as ipython_completer
 
-from torchmagic.jupyter import modelinfo_words, session_words
+from torchmagic.jupyter import modelinfo_words, session_words, tensorinfo_words
 from torchmagic.jupyter.options import BY_FLAG, EXPLAIN, HELP, MAGIC, Option, rule_ids
 
 _SESSION = re.compile(rf"\s*%{session_words.MAGIC}\s(?P<words>.*)$")
 _MODELINFO = re.compile(rf"\s*%{modelinfo_words.MAGIC}\s(?P<words>.*)$")
+_TENSORINFO = re.compile(rf"\s*%{tensorinfo_words.MAGIC}\s(?P<words>.*)$")
 _HEADER = re.compile(rf"\s*%%?{MAGIC}\s(?P<options>.*)$")
 
 
@@ -31,6 +32,9 @@ def candidates(text: str) -> list[str]:
     asked = _MODELINFO.match(text)
     if asked is not None:
         return modelinfo_words.modelinfo_candidates(asked["words"])
+    asked = _TENSORINFO.match(text)
+    if asked is not None:
+        return tensorinfo_words.tensorinfo_candidates(asked["words"])
     header = _HEADER.match(text)
     return _option_candidates(header["options"], is_cell=text.lstrip().startswith("%%")) if header else []
 

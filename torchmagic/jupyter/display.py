@@ -12,7 +12,7 @@ from torchmagic.views.skins.text import as_text
 Bundle = dict[str, str]
 
 
-def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str) -> Bundle:
+def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str, num_rows: int | None = None) -> Bundle:
     """Return the copy of a panel that is read where no kernel answers: a reopened notebook, nbconvert, GitHub.
 
     Beside the live panel of the same ``uid`` it is hidden by the panel's script. Without it, its style hides what
@@ -22,8 +22,11 @@ def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str) -> Bund
         pages: The panel's pages in the order of its tabs.
         title: Heading: the run's name and how it ended.
         uid: The panel's ``uid``.
+        num_rows: Most rows of a table to keep; None leaves that to each form.
     """
-    return {"text/html": as_html(pages, title=title, uid=uid, draw=as_png), "text/plain": as_text(pages, title=title)}
+    rows = {} if num_rows is None else {"num_rows": num_rows}
+    html = as_html(pages, title=title, uid=uid, draw=as_png, **rows)
+    return {"text/html": html, "text/plain": as_text(pages, title=title, **rows)}
 
 
 def show(bundle: Mapping[str, str]) -> None:

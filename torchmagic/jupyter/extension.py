@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from torchmagic.api.rich_repr import switch
 from torchmagic.jupyter import completion
 from torchmagic.jupyter.configuration import configured
 from torchmagic.jupyter.header import BEGIN
@@ -33,6 +34,7 @@ def load_ipython_extension(shell: Any) -> None:
 
     def remove() -> None:
         remove_completion()
+        switch("off", shell)
         torchdebug.cells.uninstall()
         _unregister(shell, ours, before)
         shell.configurables[:] = [each for each in shell.configurables if each not in (configuration, *magics)]

@@ -1,4 +1,4 @@
-"""This file is a run shown again: its panel as it was at the end, and a copy of it that needs no kernel."""
+"""This file is what the session shows: a run's panel as it was at the end, or one page, and a copy of either."""
 
 from collections import Counter
 from functools import partial
@@ -10,9 +10,12 @@ from torchmagic.api.shown import Shown
 from torchmagic.jupyter.display import show, static_bundle
 from torchmagic.jupyter.panel.tabs import tab_pages
 from torchmagic.jupyter.panel.widget import Panel, Status
+from torchmagic.jupyter.showing import Showing
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.views.parameter_page import parameter_page
+
+SHEET = "sheet"
 
 
 def replay(shown: Shown) -> None:
@@ -27,8 +30,23 @@ def replay(shown: Shown) -> None:
     uid = uuid4().hex[:12]
     panel = Panel(uid=uid, title=run.name or "torchdebug")
     panel.finish(_status(run), first | tab_pages(run), partial(parameter_page, run))
+    Showing.shelf.put(panel)
     display(panel)  # type: ignore[no-untyped-call] # IPython's
     show(static_bundle(list(shown.pages), title=shown.title, uid=uid))
+
+
+def show_sheet(shown: Shown) -> None:
+    """Show pages as a panel without a head: tables that sort and curves that can be read, and a copy beside it.
+
+    Args:
+        shown: Pages that are not those of one run.
+    """
+    uid = uuid4().hex[:12]
+    panel = Panel(uid=uid)
+    panel.update(Status(state=SHEET), {page.title: page for page in shown.pages})
+    Showing.shelf.put(panel)
+    display(panel)  # type: ignore[no-untyped-call] # IPython's
+    show(static_bundle(list(shown.pages), title=shown.title, uid=uid, num_rows=shown.num_rows))
 
 
 def _status(run: Run) -> Status:

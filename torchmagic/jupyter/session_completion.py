@@ -89,6 +89,7 @@ _OFFERS: Mapping[Kind, Callable[[], Iterable[str]]] = {
     "probe": lambda: PROBES,
     "level": lambda: (*(level.value for level in Level), OWN_LEVEL),
     "exporter": _exporters,
+    "state": lambda: ("on", "off"),
 }
 
 

@@ -11,6 +11,7 @@ from torchmagic.jupyter.session_words import OWN_LEVEL
 
 if TYPE_CHECKING:
     from torchmagic.api.session import PublicSession
+    from torchmagic.api.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +25,8 @@ class Place:
 Deed = Callable[["PublicSession", Request, Place], None]
 
 
-def _history(session: "PublicSession", request: Request, _place: Place) -> None:
-    _display(session.history(everything="--all" in request.flags))
+def _history(session: "PublicSession", request: Request, place: Place) -> None:
+    _display(session.history(everything="--all" in request.flags), place)
 
 
 def _show(session: "PublicSession", request: Request, place: Place) -> None:
@@ -38,13 +39,13 @@ def _show(session: "PublicSession", request: Request, place: Place) -> None:
     replay(shown)
 
 
-def _compare(session: "PublicSession", request: Request, _place: Place) -> None:
-    _display(session.compare(*request.places))
+def _compare(session: "PublicSession", request: Request, place: Place) -> None:
+    _display(session.compare(*request.places), place)
 
 
-def _plot(session: "PublicSession", request: Request, _place: Place) -> None:
+def _plot(session: "PublicSession", request: Request, place: Place) -> None:
     runs = request.flags.get("--runs", ())
-    _display(session.plot(request.places[0], parameter=request.value("--parameter"), runs=runs))
+    _display(session.plot(request.places[0], parameter=request.value("--parameter"), runs=runs), place)
 
 
 def _note(session: "PublicSession", request: Request, _place: Place) -> None:
@@ -75,7 +76,7 @@ def _disable(session: "PublicSession", request: Request, place: Place) -> None:
 
 
 def _status(session: "PublicSession", _request: object, place: Place) -> None:
-    _display(session.status(place.defaults))
+    _display(session.status(place.defaults), place)
 
 
 def _level(session: "PublicSession", request: Request, _place: Place) -> None:
@@ -83,6 +84,11 @@ def _level(session: "PublicSession", request: Request, _place: Place) -> None:
         session.level = None if request.places[0] == OWN_LEVEL else request.places[0]
     level = session.level
     _say(f"all runs are watched at level {level}" if level else "each run is watched at its own level")
+
+
+def _repr(session: "PublicSession", request: Request, _place: Place) -> None:
+    session.repr(request.places[0])
+    _say("tensors are shown as cards" if request.places[0] == "on" else "tensors are shown as torch prints them")
 
 
 def _clear(session: "PublicSession", request: Request, _place: Place) -> None:
@@ -112,12 +118,19 @@ DEEDS: dict[str, Deed] = {
     "disable": _disable,
     "status": _status,
     "level": _level,
+    "repr": _repr,
     "clear": _clear,
 }
 
 
-def _display(shown: object) -> None:
-    display(shown)  # type: ignore[no-untyped-call] # IPython's has no types
+def _display(shown: "Shown", place: Place) -> None:
+    """Show pages whose tables sort and whose curves answer, where widgets can be shown."""
+    if not place.has_front_end:
+        display(shown)  # type: ignore[no-untyped-call] # IPython's has no types
+        return
+    from torchmagic.jupyter.replay import show_sheet  # noqa: PLC0415 - widgets wait for the first panel
+
+    show_sheet(shown)
 
 
 def _say(line: str) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 MAGIC = "torchsession"
 
 # What may stand in a place, and what Tab therefore offers there.
-Kind = Literal["run", "metric", "parameter", "probe", "level", "exporter", "path", "text", "tag"]
+Kind = Literal["run", "metric", "parameter", "probe", "level", "exporter", "path", "text", "tag", "state"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +124,14 @@ WORDS = (
         kinds=("level",),
         most=1,
         help="Watch all runs at this level; own lets each go by its own again; without a word, says which it is.",
+    ),
+    Word(
+        name="repr",
+        metavar="STATE",
+        kinds=("state",),
+        least=1,
+        most=1,
+        help="on shows a tensor that is a cell's last expression as %tensorinfo does; off as torch prints it.",
     ),
     Word(
         name="clear",

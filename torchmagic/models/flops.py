@@ -32,18 +32,18 @@ def flops_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resul
 
 def _attention(args: tuple[Any, ...], _result: Any) -> int:
     query, key, value = args[:3]
-    return int(sdpa_flop_count(query.shape, key.shape, value.shape))
+    return int(sdpa_flop_count(query.shape, key.shape, value.shape))  # type: ignore[no-untyped-call] # torch
 
 
 def _recurrent(args: tuple[Any, ...], _result: Any) -> int:
     weights = [each for each in torch.utils._pytree.tree_leaves(args[1:5]) if isinstance(each, torch.Tensor)]  # noqa: SLF001
     matrices = sum(each.numel() for each in weights if each.dim() == _MATRIX)
-    return 2 * matrices * prod(args[0].shape[:-1])
+    return int(2 * matrices * prod(args[0].shape[:-1]))
 
 
 def _linear(args: tuple[Any, ...], _result: Any) -> int:
     rows, weight = args[0], args[1]
-    return 2 * prod(rows.shape[:-1]) * weight.numel()
+    return int(2 * prod(rows.shape[:-1]) * weight.numel())
 
 
 _OWN: dict[str, Callable[[tuple[Any, ...], Any], int]] = {

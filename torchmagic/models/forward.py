@@ -95,13 +95,13 @@ def ordinary_tensors() -> Any:
     return torch.inference_mode(mode=False)
 
 
-class _Operators(TorchDispatchMode):
+class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
     """Sees each operator before and after it runs."""
 
     supports_higher_order_operators = True
 
     def __init__(self, stack: Stack, spared: Spared) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # torch
         self._stack, self._spared = stack, spared
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -142,7 +142,7 @@ class _Saving:
         key = storage_key(tensor)
         if key is not None and key not in self._ignored and key not in self._counted:
             storage = tensor.untyped_storage()
-            self._counted[key] = StorageWeakRef(storage)
+            self._counted[key] = StorageWeakRef(storage)  # type: ignore[no-untyped-call] # torch
             self.stack.add(saved=storage.nbytes())
         return tensor if self._keep else None
 

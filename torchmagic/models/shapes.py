@@ -59,11 +59,10 @@ def _parts(value: Any) -> Iterator[str]:
             if told:
                 yield f"{name} {told}"
     elif isinstance(value, list | tuple):
-        told = [shapes_of(each) for each in value]
-        told = [each for each in told if each]
-        yield from told[:_MOST_PARTS]
-        if len(told) > _MOST_PARTS:
-            yield f"{len(told) - _MOST_PARTS} more"
+        parts = [told for told in map(shapes_of, value) if told]
+        yield from parts[:_MOST_PARTS]
+        if len(parts) > _MOST_PARTS:
+            yield f"{len(parts) - _MOST_PARTS} more"
     elif value is not None and hasattr(value, "__dict__") and not isinstance(value, type):
         yield type(value).__name__
 

@@ -53,7 +53,8 @@ class Spared:
         if key is None or key not in self._protected or key in self._kept:
             return
         versions = [-1 if each.is_inference() else each._version for each in self._protected[key]]  # noqa: SLF001
-        self._kept[key] = (tensor.untyped_storage().clone(), versions)
+        contents = tensor.untyped_storage().clone()  # type: ignore[no-untyped-call] # torch
+        self._kept[key] = (contents, versions)
 
 
 def storage_key(tensor: torch.Tensor) -> int | None:
@@ -91,4 +92,4 @@ def _set_version(tensor: torch.Tensor, version: int) -> None:
     try:
         setter((tensor,), (version,))
     except TypeError:  # torch before 2.7 takes one tensor
-        setter(tensor, version)
+        setter(tensor, version)  # type: ignore[arg-type] # as above

@@ -29,7 +29,7 @@ def _random_states() -> Iterator[Callable[[], Any]]:
     yield lambda: random.setstate(python)
     yield lambda: np.random.set_state(numpy)  # noqa: NPY002
     yield lambda: torch.set_rng_state(cpu)
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # torch
         cuda = torch.cuda.get_rng_state_all()
         yield lambda: torch.cuda.set_rng_state_all(cuda)
     if torch.backends.mps.is_available():

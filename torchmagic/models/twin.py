@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined] # torch lists it nowhere
 from torch.utils.data import DataLoader, Dataset
 
 _HOOKS = (
@@ -176,7 +176,8 @@ class Twin:
             vars(made).update(vars(tensor))
         else:
             made = tensor.detach().clone().requires_grad_(tensor.requires_grad and tensor.is_leaf)
-        return self._remember(tensor, made)
+        self._remember(tensor, made)
+        return made
 
 
 def _is_of_torch(hook: Any) -> bool:

@@ -23,8 +23,8 @@ NUM_SAMPLES = 16
 MOST_BINS, LEAST_BINS = 64, 4
 # At about 3 KB each these are 36 MB: the history of 300 parameters over a million steps.
 MOST_SNAPSHOTS = 12_000
-# The end of a cell waits no longer than this for the last look.
-MOST_SECONDS = 0.1
+# The end of a run waits no longer than this for the last look: so many seconds, and a share of the run's own.
+MOST_SECONDS, MOST_SHARE = 0.1, 0.05
 FULL = f"the history of tensors was full after {MOST_SNAPSHOTS} snapshots: later ones were not taken"
 
 
@@ -88,7 +88,7 @@ class LastLook:
 
     Args:
         cast: The models and optimizers.
-        most_seconds: How long the look may take.
+        most_seconds: How long the look may take, beside a share of the time since the run began.
     """
 
     flush = nothing_waits
@@ -96,17 +96,19 @@ class LastLook:
     def __init__(self, cast: Cast, *, most_seconds: float = MOST_SECONDS) -> None:
         self._cast, self._most_seconds = cast, most_seconds
         self._recorder: Recorder | None = None
+        self._began = 0.0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Nothing is to be heard: it is the end that counts."""
-        self._recorder = recorder
+        self._recorder, self._began = recorder, monotonic()
 
     def detach(self) -> None:
         """Look."""
         recorder, self._recorder = self._recorder, None
         if recorder is None or not recorder.step:
             return
-        until = monotonic() + self._most_seconds
+        present = monotonic()
+        until = present + self._most_seconds + MOST_SHARE * (present - self._began)
         for entry in self._cast.optimizers:
             for name, ref in zip(entry.names, entry.refs, strict=True):
                 tensor = ref()

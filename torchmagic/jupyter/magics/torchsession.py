@@ -42,6 +42,7 @@ class TorchsessionMagics(Magics):
             %torchsession disable [PROBES]           switch probes off
             %torchsession status                     which probes are on
             %torchsession level [LEVEL]              watch all runs at this level
+            %torchsession repr on|off                show tensors as %tensorinfo does
             %torchsession clear [--stored]           forget runs
 
         A run is meant by its number in the history (-1 is the last one), by its name, or by ``last``. Tab completes

@@ -30,7 +30,7 @@ class Shelf:
             cell_id: The notebook's name for its cell; None where that is not known.
         """
         same = [each for name, each in self._panels if cell_id is not None and name == cell_id]
-        ended = [each for _, each in self._panels if each.look is not None and each not in same]
+        ended = [each for _, each in self._panels if each.status["state"] != "running" and each not in same]
         for each in [*same, *ended[: max(0, len(self._panels) - len(same) + 1 - self.most)]]:
             self._close(each)
         self._panels.append((cell_id, panel))

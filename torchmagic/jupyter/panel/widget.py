@@ -37,7 +37,8 @@ class Status(TypedDict, total=False):
     """What the panel's head says.
 
     Args:
-        state: ``running``, ``ok``, ``error`` or ``interrupted``.
+        state: ``running``, ``ok``, ``error``, ``interrupted`` or ``lost``; ``sheet`` for
+            pages of no run, without a head.
         step: Number of optimizer steps so far.
         elapsed: Seconds since the run began.
         overhead: Share of them spent inside torchmagic, 0 to 1; None while unknown.

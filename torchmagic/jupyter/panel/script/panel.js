@@ -53,6 +53,9 @@ function render({ model, el: root }) {
     const [status, pages] = [model.get("status"), { ...model.get("opened"), ...model.get("pages") }];
     const numbers = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, numFindings(page)]));
     const names = model.get("names").length ? model.get("names") : Object.keys(pages);
+    const sheet = status.state === "sheet"; // pages of no run
+    root.classList.toggle("tm-sheet", sheet);
+    head.root.hidden = sheet;
     head.update(status, model.get("title"));
     tabs.update(pages, { names, numbers, first: status.state === "running" ? "Curves" : names[0] });
   };

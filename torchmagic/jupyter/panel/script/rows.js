@@ -27,7 +27,7 @@ function columnWidths(columns, texts) {
   return columns.map((name, index) => {
     const longest = texts.reduce((most, row) => Math.max(most, row[index].length), 0);
     const opener = index ? 0 : 3; // its sign, and the mark of a row that needs attention
-    return Math.max(NARROW * Math.min(44, longest) + opener, NARROW * name.length + 1.2) + 2;
+    return Math.max(NARROW * Math.min(44, longest) + opener, NARROW * name.length + 2.2) + 2;
   });
 }
 

@@ -1,5 +1,6 @@
 // This file is the table: sorted by its heads, filtered by words, updated in place, its long form drawn where it is seen.
 
+const FEW = 12; // rows that are found without a filter
 const OPENED_BY = "parameter"; // rows under a first column of this name have more to tell
 
 function tableView() {
@@ -91,7 +92,7 @@ function tableView() {
     drawRows();
     marked.hidden = !block.marked.length && !state.markedOnly;
     setText(marked, `${asNumber(block.marked.length)} need attention`);
-    bar.hidden = block.rows.length < 8 && !block.marked.length && !state.words.length;
+    bar.hidden = block.rows.length < FEW && !block.marked.length && !state.words.length;
     const [total, kept] = [block.rows.length, shown.order.length];
     setText(count, kept === total ? `${asNumber(total)} rows` : `${asNumber(kept)} of ${asNumber(total)} rows`);
   }
@@ -161,7 +162,7 @@ function tableView() {
     cell.scope = "row";
     const said = needsAttention ? `! ${text}` : text;
     cell.title = text.length > 40 ? text : "";
-    if (block.columns[0] !== OPENED_BY) return setText(cell, said);
+    if (block.columns[0] !== OPENED_BY || root.closest(".tm-sheet")) return setText(cell, said);
     const button = cell.querySelector("button") ?? cell.appendChild(make("button", "tm-opener"));
     if (cell.childNodes.length > 1) cell.replaceChildren(button);
     button.type = "button";
