@@ -215,3 +215,9 @@ def test_a_run_whose_process_was_killed_is_judged_from_what_was_stored(tmp_path)
     assert [found.rule for found in run.findings] == ["loss-spike"]
     assert "The kernel died while this run went on" in str(session.show())
     assert run.findings[0].title in str(session.show("doomed"))
+
+
+def test_the_folder_can_be_another_projects(tmp_path):
+    session = PublicSession(Session(folder=tmp_path / "one"))
+    session.folder = tmp_path / "two"
+    assert session.folder == tmp_path / "two"

@@ -35,7 +35,9 @@ def text_of(output, kind):
 
 
 def static_copies(notebook):
-    return [output for output in outputs(notebook) if "data-torchmagic-static" in text_of(output, "text/html")]
+    """Return the copies of the panels of runs: other pages of the session have copies as well."""
+    found = [output for cell in watched_cells(notebook) for output in cell["outputs"]]
+    return [output for output in found if "data-torchmagic-static" in text_of(output, "text/html")]
 
 
 def watched_cells(notebook):

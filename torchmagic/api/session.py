@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from torchmagic.views.findings import headline
 from torchmagic.views.history import history_page
 from torchmagic.views.lost import lost_pages
 from torchmagic.views.metric import metric_page
-from torchmagic.views.page import Text
 from torchmagic.views.pages import run_pages
 
 # So many rows of the history are read at a glance; ``everything=True`` shows all.
@@ -61,8 +59,14 @@ class PublicSession:
 
     @property
     def folder(self) -> Path:
-        """The project's folder: the store lies in its ``.torchmagic``."""
+        """The project's folder, in whose ``.torchmagic`` the store lies; it can be set."""
         return self._session.path.parent.parent
+
+    @folder.setter
+    def folder(self, folder: str | Path | None) -> None:
+        """Go on with another project's store; None is the working directory."""
+        self._session.close()
+        self._session.folder = None if folder is None else Path(folder)
 
     @property
     def warnings(self) -> list[str]:
@@ -88,9 +92,7 @@ class PublicSession:
         """
         entries: list[Entry] = self._session.history()
         shown = entries if everything else entries[-NUM_ENTRIES:]
-        page = history_page(shown, now=time.time())
-        if len(shown) < len(entries):
-            page = replace(page, blocks=[*page.blocks, Text(text=_earlier(len(entries) - len(shown)))])
+        page = history_page(shown, now=time.time(), num_earlier=len(entries) - len(shown))
         return Shown(pages=[page], content=tuple(shown), num_rows=len(shown))
 
     def show(self, which: Which = "last") -> Shown:
@@ -238,11 +240,6 @@ class PublicSession:
         """The newest run of an earlier process; one of another kernel that is still at it is not over."""
         ended = [entry for entry in self._session.history() if entry.status is not Status.RUNNING]
         return read(self._session, ended[-1].number) if ended else None
-
-
-def _earlier(num_entries: int) -> str:
-    runs = f"{num_entries} earlier run{'' if num_entries == 1 else 's'}"
-    return f"{runs} not shown: %torchsession history --all, or history(everything=True)."
 
 
 Session = PublicSession  # as ``torchmagic`` offers it

@@ -19,12 +19,13 @@ NOTHING = (
 ENDED = {Status.INTERRUPTED: "stopped"}
 
 
-def history_page(entries: Sequence[Entry], *, now: float | None = None) -> Page:
+def history_page(entries: Sequence[Entry], *, now: float | None = None, num_earlier: int = 0) -> Page:
     """Return the table of runs, the newest first: it stands where a long table is seen without scrolling.
 
     Args:
         entries: Runs, oldest first.
         now: Seconds since the epoch, by which recent days are told as ``today`` or by their weekday; None writes dates.
+        num_earlier: How many runs before these are left out; it is said how to see them.
     """
     if not entries:
         return Page(title="History", blocks=[Text(text=NOTHING)])
@@ -33,6 +34,9 @@ def history_page(entries: Sequence[Entry], *, now: float | None = None) -> Page:
     lost = [entry for entry in rows if entry.status is Status.LOST]
     if lost:
         blocks.append(Text(text=_lost(lost)))
+    if num_earlier:
+        runs = f"{num_earlier:,} earlier run{'' if num_earlier == 1 else 's'}"
+        blocks.append(Text(text=f"{runs} not shown: %torchsession history --all, or history(everything=True)."))
     return Page(title="History", blocks=blocks)
 
 
