@@ -73,6 +73,7 @@ def test_a_row_opens_in_its_place_and_the_end_of_the_table_stays_reachable(panel
     row.click()
     course = panel.locator(".tm-details figure").filter(has_text="update ratio").locator("path.tm-line")
     expect(course).to_have_count(1)
+    expect(panel.locator(".tm-details figure").filter(has_text="weights at step")).to_have_count(1)
     panel.get_by_label("Filter rows by words").fill("")
     scroll.evaluate("scroll => scroll.scrollTop = scroll.scrollHeight")
     expect(panel.get_by_role("button", name="net.998.bias")).to_be_in_viewport()

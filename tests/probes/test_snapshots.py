@@ -69,7 +69,7 @@ def test_the_last_look_stops_when_its_time_is_over():
     entry.names, entry.refs = ("a", "b"), [weakref.ref(weight)] * 2
     cast.optimizers.append(entry)
     recorder.count_step()
-    for most_seconds, expected in ((0.0, 0), (60.0, 2)):
+    for most_seconds, expected in ((-1.0, 0), (60.0, 2)):
         look = snapshots.LastLook(cast, most_seconds=most_seconds)
         look.attach(Taps(on_failure=print), recorder)
         look.detach()

@@ -8,14 +8,16 @@ from IPython.display import display
 
 from torchmagic.api.shown import Shown
 from torchmagic.jupyter.display import show, static_bundle
+from torchmagic.jupyter.panel.shelf import Shelf
 from torchmagic.jupyter.panel.tabs import tab_pages
 from torchmagic.jupyter.panel.widget import Panel, Status
-from torchmagic.jupyter.showing import Showing
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.views.parameter_page import parameter_page
 
 SHEET = "sheet"
+# What was asked for stays alive longer than the panels of runs: several are read side by side.
+SHELF = Shelf(most=8)
 
 
 def replay(shown: Shown) -> None:
@@ -30,7 +32,7 @@ def replay(shown: Shown) -> None:
     uid = uuid4().hex[:12]
     panel = Panel(uid=uid, title=run.name or "torchdebug")
     panel.finish(_status(run), first | tab_pages(run), partial(parameter_page, run))
-    Showing.shelf.put(panel)
+    SHELF.put(panel)
     display(panel)  # type: ignore[no-untyped-call] # IPython's
     show(static_bundle(list(shown.pages), title=shown.title, uid=uid))
 
@@ -44,7 +46,7 @@ def show_sheet(shown: Shown) -> None:
     uid = uuid4().hex[:12]
     panel = Panel(uid=uid)
     panel.update(Status(state=SHEET), {page.title: page for page in shown.pages})
-    Showing.shelf.put(panel)
+    SHELF.put(panel)
     display(panel)  # type: ignore[no-untyped-call] # IPython's
     show(static_bundle(list(shown.pages), title=shown.title, uid=uid, num_rows=shown.num_rows))
 

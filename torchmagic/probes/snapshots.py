@@ -1,7 +1,7 @@
 """This file takes snapshots: histograms of weights, gradients and outputs, ever more rarely, and as the run ends."""
 
 import math
-from time import monotonic
+from time import monotonic, thread_time
 from types import FrameType
 from typing import Any
 
@@ -107,18 +107,18 @@ class LastLook:
         recorder, self._recorder = self._recorder, None
         if recorder is None or not recorder.step:
             return
-        present = monotonic()
-        until = present + self._most_seconds + MOST_SHARE * (present - self._began)
-        for entry in self._cast.optimizers:
-            for name, ref in zip(entry.names, entry.refs, strict=True):
+        # Of this thread, as a busy machine makes the look no dearer.
+        until = thread_time() + self._most_seconds + MOST_SHARE * (monotonic() - self._began)
+        known = [pair for entry in self._cast.optimizers for pair in zip(entry.names, entry.refs, strict=True)]
+        for kind in (SnapshotKind.WEIGHT, SnapshotKind.GRADIENT):
+            for name, ref in known:
                 tensor = ref()
-                if tensor is None or monotonic() > until:
+                seen = tensor.grad if tensor is not None and kind is SnapshotKind.GRADIENT else tensor
+                if seen is None or thread_time() > until:
                     continue
-                seen = [(SnapshotKind.WEIGHT, tensor), (SnapshotKind.GRADIENT, tensor.grad)]
-                looks = [snapshot(kind, name, recorder.step, each) for kind, each in seen if each is not None]
-                for look in looks:
-                    if look is not None:
-                        recorder.add(look)
+                look = snapshot(kind, name, recorder.step, seen)
+                if look is not None:
+                    recorder.add(look)
 
 
 def snapshot(kind: SnapshotKind, subject: str, step: int, tensor: torch.Tensor) -> SnapshotRecord | None:
