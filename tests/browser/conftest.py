@@ -1,7 +1,6 @@
-"""This file is the browser tests' ground: one JupyterLab and one Chromium for all, a page for each file of tests."""
+"""This file is the browser tests' ground: one JupyterLab for all, a page for each file of tests."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,6 @@ from lab import Lab
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
 
 def pytest_collection_modifyitems(items):
@@ -37,18 +34,6 @@ def lab(tmp_path_factory):
     server.start()
     yield server
     server.stop()
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH: apt install chromium, or name one in CHROMIUM")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    playwright.expect.set_options(timeout=30_000)  # a busy machine takes longer than the default to import torch
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

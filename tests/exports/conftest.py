@@ -1,8 +1,6 @@
 """This file is runs to export: small models that are really trained, and one whose names mean harm."""
 
 import math
-import os
-import shutil
 
 import pytest
 import torch
@@ -18,7 +16,6 @@ from torchmagic.session.run import Run
 from torchmagic.session.status import Status
 
 LEVELS = ("basic", "intermediate", "advanced", "expert")
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = (
     "../../x",
     "/etc/passwd",
@@ -138,14 +135,3 @@ def named():
 def harmful():
     """Return names that mean harm."""
     return HOSTILE
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH: apt install chromium, or name one in CHROMIUM")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=["--no-sandbox"])
-        yield browser
-        browser.close()
