@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,23 +18,30 @@ pytestmark = [
 ]
 
 
-def scored(folder, tmp_path):
-    pytest.importorskip("sklearn")
-    answer = tmp_path / "answer.json"
+def scored(folder, answer):
     command = [sys.executable, CORPUS / "score.py", CORPUS / folder, "--json", answer, "--timeout", "180"]
-    subprocess.run(command, cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=1500, check=False)
+    subprocess.run(command, cwd=answer.parent, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=1500, check=False)
     return json.loads(answer.read_text())
 
 
-def test_every_bug_is_named_first_and_placed(tmp_path):
-    rows = scored("open", tmp_path)
-    assert [row["name"] for row in rows if row["broken"]] == []
-    buggy = [row for row in rows if row["kind"] == "buggy"]
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Score the cells and their repaired twins, side by side."""
+    pytest.importorskip("sklearn")
+    folder = tmp_path_factory.mktemp("answers")
+    with ThreadPoolExecutor() as pool:
+        begun = {name: pool.submit(scored, name, folder / f"{name}.json") for name in ("open", "open-twins")}
+        return {name: each.result() for name, each in begun.items()}
+
+
+def test_every_bug_is_named_first_and_placed(rows):
+    cells = rows["open"]
+    assert [row["name"] for row in cells if row["broken"]] == []
+    buggy = [row for row in cells if row["kind"] == "buggy"]
     assert [row["name"] for row in buggy if not row["caught"] or row["located"] is False or row["extra"]] == []
     assert [row["name"] for row in buggy if not row["first"] and set(row["expect"]) - ONLY_INFO] == []
-    assert [row["name"] for row in rows if row["kind"] == "healthy" and row["extra"]] == []
+    assert [row["name"] for row in cells if row["kind"] == "healthy" and row["extra"]] == []
 
 
-def test_repaired_cells_are_silent(tmp_path):
-    rows = scored("open-twins", tmp_path)
-    assert [row["name"] for row in rows if row["broken"] or row["extra"]] == []
+def test_repaired_cells_are_silent(rows):
+    assert [row["name"] for row in rows["open-twins"] if row["broken"] or row["extra"]] == []
