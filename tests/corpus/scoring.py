@@ -9,9 +9,9 @@ may be said besides (``allow``), and where the fault lies (``line``, ``module``,
 
 import argparse
 import json
+import multiprocessing
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CELLS = Path(__file__).parent / "cells"
-ANSWER = "answer of the cell: "
+ANSWER, SAID = "answer.json", "said.txt"
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+FORKING = multiprocessing.get_context("forkserver")
+FORKING.set_forkserver_preload(["torch", "sklearn.datasets", "IPython", "torchmagic.jupyter.cell_run"])
 LOUD = ("error", "warning")
 TOLD = ("rule", "severity", "confidence", "module", "parameter", "line", "source", "title")
 PLACES = ("line", "module", "param")
@@ -100,25 +103,28 @@ def watch_here(setup, cell):
 
 def run(case, seconds):
     """Run a cell in a process of its own and judge what came back."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                [sys.executable, __file__, "--answer"],
-                input=json.dumps([case.setup, case.cell]),
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=seconds,
-                cwd=folder,
-                env=environment,
-            )
-        except subprocess.TimeoutExpired:
+        process = FORKING.Process(target=answer_in, args=(folder, case.setup, case.cell))
+        process.start()
+        process.join(seconds)
+        if process.is_alive():
+            process.kill()
+            process.join()
             return Score(case=case, broken=f"no answer in {seconds} s")
-    answers = [line for line in done.stdout.splitlines() if line.startswith(ANSWER)]
-    if not answers:
-        return Score(case=case, broken=(done.stderr or done.stdout).strip()[-200:])
-    return judged(case, **json.loads(answers[-1].removeprefix(ANSWER)))
+        answer = Path(folder) / ANSWER
+        if not answer.exists():
+            return Score(case=case, broken=(Path(folder) / SAID).read_text(errors="replace").strip()[-200:])
+        return judged(case, **json.loads(answer.read_text()))
+
+
+def answer_in(folder, setup, cell):
+    """Watch a cell in a folder, and leave there what was found and what was printed."""
+    os.chdir(folder)
+    said = os.open(SAID, os.O_WRONLY | os.O_CREAT)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    answer = json.dumps(watch_here(setup, cell), default=str)
+    (Path(folder) / ANSWER).write_text(answer)
 
 
 def judged(case, *, findings=(), raised="", broken=""):
@@ -153,6 +159,7 @@ def placed(case, finding):
 
 def score(chosen, jobs=2, seconds=120):
     """Run cells, a few at a time, and return their scores in order."""
+    os.environ |= ENVIRONMENT  # for the process that all others are forked from, which loads torch once
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(lambda case: run(case, seconds), chosen))
 
@@ -203,17 +210,12 @@ def complaint(one):
 
 
 def main():
-    """Score a folder from the command line; with ``--answer``, run the one cell that standard input holds."""
+    """Score a folder from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=CELLS)
     parser.add_argument("--only", default="", help="a part of folder/name")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
-    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.answer:
-        answer = watch_here(*json.load(sys.stdin))
-        sys.stdout.write(f"\n{ANSWER}{json.dumps(answer, default=str)}\n")
-        return
     scores = score(cases(options.folder, options.only), options.jobs)
     sys.stdout.write("\n".join(lines(scores)) + "\n")
 
