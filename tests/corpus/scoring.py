@@ -119,6 +119,7 @@ def run(case, seconds):
 
 def answer_in(folder, setup, cell):
     """Watch a cell in a folder, and leave there what was found and what was printed."""
+    multiprocessing.set_start_method(None, force=True)  # a child of the server would start workers by it as well
     os.chdir(folder)
     said = os.open(SAID, os.O_WRONLY | os.O_CREAT)
     os.dup2(said, 1)

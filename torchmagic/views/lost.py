@@ -56,4 +56,4 @@ def _memory(run: Run) -> Iterator[str]:
     elif memory.ran_out:
         yield f"Only {as_bytes(memory.free)} were free: it was probably killed because memory ran out."
     else:
-        yield f"{as_bytes(memory.free)} were free: memory is the cause only if one step asked for more than that."
+        yield f"{as_bytes(memory.free)} were free. Memory is the cause only if one step asked for more."
