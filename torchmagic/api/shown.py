@@ -1,14 +1,15 @@
 """This file is what a view comes back as: it shows itself in a notebook, in a terminal and in print."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from torchmagic.views.page import Page
+from torchmagic.views.self_shown import SelfShown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Shown:
+class Shown(SelfShown):
     """Pages, and what they tell of.
 
     Args:
@@ -29,23 +30,8 @@ class Shown:
 
         return as_text(self.pages, title=self.title, num_rows=self.num_rows or NUM_ROWS)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _repr_html_(self) -> str:
-        """Answer those who ask for HTML alone."""
         from torchmagic.views.skins.html import NUM_ROWS, as_html  # noqa: PLC0415
         from torchmagic.views.skins.matplotlib import as_png  # noqa: PLC0415
 
         return as_html(self.pages, title=self.title, draw=as_png, num_rows=self.num_rows or NUM_ROWS)
-
-    def _repr_mimebundle_(
-        self, include: Container[str] | None = None, exclude: Container[str] | None = None
-    ) -> dict[str, str]:
-        """Answer IPython's display protocol with text and HTML."""
-        makers: dict[str, Callable[[], str]] = {"text/plain": self.__str__, "text/html": self._repr_html_}
-        return {
-            kind: make()
-            for kind, make in makers.items()
-            if (include is None or kind in include) and (exclude is None or kind not in exclude)
-        }

@@ -1,6 +1,6 @@
 """This file is ``modelinfo``: everything about one model, for scripts, tests and notebooks."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from torchmagic.records.modelinfo import ModelRecord, PipelineRecord
 from torchmagic.views.modelinfo import model_page
 from torchmagic.views.page import Page
 from torchmagic.views.pipeline import pipeline_page
+from torchmagic.views.self_shown import SelfShown
 
 _NUM_ROWS = 60  # of the tree in text; html scrolls
 _NUM_HTML_ROWS = 400
@@ -16,7 +17,7 @@ _WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ModelInfo:
+class ModelInfo(SelfShown):
     """What is known about a model; it holds numbers and text, not the model.
 
     Args:
@@ -33,25 +34,10 @@ class ModelInfo:
 
         return as_text(self.page, num_rows=_NUM_ROWS, width=_WIDTH)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _repr_html_(self) -> str:
-        """Answer those who ask for HTML alone."""
         from torchmagic.views.skins.html import as_html  # noqa: PLC0415
 
         return as_html(self.page, num_rows=_NUM_HTML_ROWS)
-
-    def _repr_mimebundle_(
-        self, include: Container[str] | None = None, exclude: Container[str] | None = None
-    ) -> dict[str, str]:
-        """Answer IPython's display protocol with text and HTML."""
-        makers = {"text/plain": self.__str__, "text/html": self._repr_html_}
-        return {
-            kind: make()
-            for kind, make in makers.items()
-            if (include is None or kind in include) and (exclude is None or kind not in exclude)
-        }
 
 
 def modelinfo(

@@ -1,6 +1,6 @@
 """This file is ``tensorinfo``: everything about one tensor, for scripts, tests and notebooks."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,13 @@ from torchmagic.records.tensor_tree import TensorTree
 from torchmagic.tensors.describe import Asked, describe
 from torchmagic.tensors.tree import describe_tree
 from torchmagic.views.page import Page
+from torchmagic.views.self_shown import SelfShown
 from torchmagic.views.tensor import tensor_page
 from torchmagic.views.tensor_tree import tensor_tree_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TensorInfo:
+class TensorInfo(SelfShown):
     """What is known about one tensor, or about those in one object; it holds numbers and text, not the tensor.
 
     Args:
@@ -31,26 +32,11 @@ class TensorInfo:
 
         return as_text(self.page)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def _repr_html_(self) -> str:
-        """Answer those who ask for HTML alone."""
         from torchmagic.views.skins.html import as_html  # noqa: PLC0415
         from torchmagic.views.skins.matplotlib import as_png  # noqa: PLC0415
 
         return as_html(self.page, draw=as_png)
-
-    def _repr_mimebundle_(
-        self, include: Container[str] | None = None, exclude: Container[str] | None = None
-    ) -> dict[str, str]:
-        """Answer IPython's display protocol with text and HTML."""
-        makers: dict[str, Callable[[], str]] = {"text/plain": self.__str__, "text/html": self._repr_html_}
-        return {
-            kind: make()
-            for kind, make in makers.items()
-            if (include is None or kind in include) and (exclude is None or kind not in exclude)
-        }
 
 
 def tensorinfo(

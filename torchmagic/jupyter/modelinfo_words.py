@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from IPython.core.error import UsageError
 
+from torchmagic.jupyter.flags import read_flag, starting_with
+
 MAGIC = "modelinfo"
-HELP = ("--help", "-h")
 # What %modelinfo completes for --optimizer; the engine, which knows them, loads torch.
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd-momentum", "rmsprop", "adagrad", "adafactor", "lion", "muon", "lbfgs")
 _FLAGS = ("--input-size", "--batch", "--optimizer", "--depth")
@@ -62,11 +62,6 @@ def parse(line: str) -> Request:
     )
 
 
-def asks(line: str) -> bool:
-    """Whether a line asks for help."""
-    return line.split()[-1:] in ([HELP[0]], [HELP[1]])
-
-
 def modelinfo_candidates(typed: str) -> list[str]:
     """Return the words that may stand at the end of what is typed behind the magic's name."""
     *before, word = typed.split(" ")
@@ -75,20 +70,14 @@ def modelinfo_candidates(typed: str) -> list[str]:
         return [each for each in OPTIMIZERS if each.startswith(word)]
     if word.startswith("--optimizer="):
         return [f"--optimizer={each}" for each in OPTIMIZERS if each.startswith(word.partition("=")[2])]
-    return [each for each in (*_FLAGS, HELP[0]) if each.startswith(word)] if word.startswith("-") else []
+    return starting_with(word, _FLAGS)
 
 
 def _flag(option: str) -> tuple[str, str]:
-    word, _, rest = option.strip().partition(" ")
-    flag, has_value, value = word.partition("=")
-    value = f"{value} {rest}" if has_value else rest
-    if flag not in _FLAGS:
-        nearest = get_close_matches(flag, _FLAGS, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"it knows {', '.join(_FLAGS)}"
-        raise UsageError(f"%{MAGIC}: there is no option {flag}; {hint}")
-    if not value.strip():
+    flag, value = read_flag(option, magic=MAGIC, flags=_FLAGS)
+    if not value:
         raise UsageError(f"%{MAGIC}: {flag} needs a value; {USAGE}")
-    return flag, value.strip().strip("'\"")
+    return flag, value.strip("'\"")
 
 
 def _size(text: str) -> tuple[int, ...]:

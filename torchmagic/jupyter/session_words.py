@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from torchmagic.jupyter.flags import HELP
+
 MAGIC = "torchsession"
 
 # What may stand in a place, and what Tab therefore offers there.
@@ -141,7 +143,6 @@ WORDS = (
 )
 BY_NAME: Mapping[str, Word] = {word.name: word for word in WORDS}
 DEFAULT = BY_NAME["history"]
-HELP = ("--help", "-h")
 OWN_LEVEL = "own"
 
 

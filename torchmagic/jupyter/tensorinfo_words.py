@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from IPython.core.error import UsageError
 
+from torchmagic.jupyter.flags import read_flag, starting_with
+
 MAGIC = "tensorinfo"
-HELP = ("--help", "-h")
 _FLAGS = ("--compare", "--hist", "--image", "--full", "--dims")
 _WITH_VALUE = ("--compare", "--dims")
 _OPTION = re.compile(r"\s(?=--[a-zA-Z])")
@@ -57,25 +57,13 @@ def parse(line: str) -> Request:
     )
 
 
-def asks(line: str) -> bool:
-    """Whether a line asks for help."""
-    return line.split()[-1:] in ([HELP[0]], [HELP[1]])
-
-
 def tensorinfo_candidates(typed: str) -> list[str]:
     """Return the words that may stand at the end of what is typed behind the magic's name."""
-    word = typed.rpartition(" ")[2]
-    return [each for each in (*_FLAGS, HELP[0]) if each.startswith(word)] if word.startswith("-") else []
+    return starting_with(typed.rpartition(" ")[2], _FLAGS)
 
 
 def _flag(option: str) -> tuple[str, str]:
-    word, _, rest = option.strip().partition(" ")
-    flag, has_value, value = word.partition("=")
-    value = (f"{value} {rest}" if has_value else rest).strip()
-    if flag not in _FLAGS:
-        nearest = get_close_matches(flag, _FLAGS, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"it knows {', '.join(_FLAGS)}"
-        raise UsageError(f"%{MAGIC}: there is no option {flag}; {hint}")
+    flag, value = read_flag(option, magic=MAGIC, flags=_FLAGS)
     if flag in _WITH_VALUE and not value:
         raise UsageError(f"%{MAGIC}: {flag} needs a value; {USAGE}")
     if flag not in _WITH_VALUE and value:

@@ -7,7 +7,8 @@ from IPython.core.magic import Magics, line_magic, magics_class, needs_local_sco
 from IPython.display import display
 
 from torchmagic.jupyter.expressions import evaluated, shortened
-from torchmagic.jupyter.tensorinfo_words import MAGIC, USAGE, asks, parse
+from torchmagic.jupyter.flags import asks
+from torchmagic.jupyter.tensorinfo_words import MAGIC, USAGE, parse
 
 
 @magics_class
