@@ -1,4 +1,4 @@
-"""This file writes what of the manual is told by the code itself: a page for each rule, and the table of options."""
+"""This file writes what of the manual is told by the code itself: a page for each rule, and the tables of options."""
 # ruff: noqa: INP001
 
 import sys
@@ -7,17 +7,17 @@ from pathlib import Path
 
 from examples import example
 
-from torchmagic.jupyter.options import OPTIONS
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, CellMagic
 from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.names import written
 from torchmagic.rules.rule import Rule
 
 
-def option_table() -> Iterator[str]:
-    """Yield the rows of the options of ``%%torchdebug``, as docs/magics.md shows them."""
+def option_table(magic: CellMagic) -> Iterator[str]:
+    """Yield the rows of the options of a cell magic, as its page shows them."""
     yield "| option | what it does | values |"
     yield "|---|---|---|"
-    for option in OPTIONS:
+    for option in magic.options:
         typed = f"{option.flag} {option.metavar}".strip()
         yield f"| `{typed}` | {option.help} | {', '.join(f'`{each}`' for each in option.choices)} |"
 
@@ -53,8 +53,10 @@ def build(folder: Path, *, describe: Callable[[Rule], str] = example) -> int:
     (pages / "index.md").write_text(rule_index(), encoding="utf-8")
     for rule in RULES:
         (pages / f"{rule.id}.md").write_text(f"{rule_page(rule)}\n{describe(rule)}", encoding="utf-8")
-    (folder / "options.md").write_text("\n".join(option_table()) + "\n", encoding="utf-8")
-    return len(RULES) + 2
+    for magic in CELL_MAGICS:
+        table = "\n".join(option_table(magic)) + "\n"
+        (folder / f"options-{magic.name}.md").write_text(table, encoding="utf-8")
+    return len(RULES) + 1 + len(CELL_MAGICS)
 
 
 def _summary(rule: Rule) -> str:

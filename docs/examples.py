@@ -15,8 +15,8 @@ SCRIPTS = Path(__file__).parents[1] / "tests" / "rules"
 sys.path.insert(0, str(SCRIPTS))
 from scripts import watched  # noqa: E402 - it runs the scripts for the tests too
 
-_LABELS = re.compile(r"^# (?:expect-\w+|runs):.*\n", re.MULTILINE)
-_RUNS = re.compile(r"^# runs: \d+$", re.MULTILINE)
+_LABELS = re.compile(r"^# (?:(?:expect-\w+|runs|needs|profile):.*|profile)\n", re.MULTILINE)
+_RUNS = re.compile(r"^# (?:runs: \d+|profile(?:: .+)?)$", re.MULTILINE)
 _NAME = "example.py"
 
 

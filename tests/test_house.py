@@ -32,6 +32,7 @@ TAPS = {
     "probes/replay_wrappers.py",
     "probes/scaler_wrappers.py",
     "probes/loader_wrappers.py",
+    "probes/range_wrappers.py",
     "probes/read_wrappers.py",
     "probes/schedule_wrappers.py",
     "probes/patches.py",
@@ -47,6 +48,8 @@ HOOK = re.compile(r"_?register_\w*hook\w*")
 # A replay runs the user's module again; it must leave no graph behind.
 # What a forward may have switched is put back by the same setter.
 ALLOWED = {"probes/replay.py": {"no_grad"}, "models/streams.py": {"set_default_dtype"}}
+# The files that start torch's profiler, and have it write; ours are the ranges that it notes down.
+PROFILER = {"profiling/kineto.py", "profiling/trace.py"}
 # What a shell or a frozen dataclass is given is not torch's.
 NOT_TORCH = {"object", "shell", "self", "cls"}
 
@@ -117,6 +120,16 @@ def test_only_the_taps_use_the_tools_of_the_taps():
         names = {(node.module, alias.name) for node in imported for alias in node.names}
         tools = {name for name in names if TOOLS_OF_TAPS.fullmatch(".".join(map(str, name)))}
         assert not tools or name_of(path) in TAPS, f"{name_of(path)} imports {tools}"
+
+
+def test_torchs_profiler_is_run_in_one_place():
+    found = set()
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
+            imports = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torch.profiler")
+            if imports or (isinstance(node, ast.Attribute) and dotted(node).startswith("torch.profiler")):
+                found.add(name_of(path))
+    assert found == PROFILER
 
 
 @pytest.mark.parametrize(

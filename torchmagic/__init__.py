@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torchmagic.api.profile import profile as profile
     from torchmagic.api.session import Session as Session
     from torchmagic.api.session import session as session
     from torchmagic.debuggers.loading import load as load
@@ -32,6 +33,7 @@ _HOMES = {
     "load": "debuggers.loading",
     "load_ipython_extension": "jupyter.extension",
     "modelinfo": "debuggers.modelinfo",
+    "profile": "api.profile",
     "session": "api.session",
     "tensorinfo": "debuggers.tensorinfo",
     "unload_ipython_extension": "jupyter.extension",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import torchmagic
+from torchmagic.jupyter.cell_magics import TORCHDEBUG, TORCHPROFILE
 from torchmagic.rules.catalogue import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -31,13 +32,15 @@ def build(monkeypatch_module):
     return module
 
 
-def test_the_table_of_options_is_the_one_that_the_magic_parses_by(build):
-    page = (ROOT / "docs" / "magics.md").read_text(encoding="utf-8")
-    assert "\n".join(build.option_table()) in page, "run `make docs` and copy build/docs/options.md"
+@pytest.mark.parametrize(("magic", "name"), [(TORCHDEBUG, "magics.md"), (TORCHPROFILE, "torchprofile.md")])
+def test_the_table_of_options_is_the_one_that_the_magic_parses_by(build, magic, name):
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    table = "\n".join(build.option_table(magic))
+    assert table in page, f"run `make docs` and copy build/docs/options-{magic.name}.md"
 
 
 def test_every_rule_gets_a_page_and_a_line_in_the_index(build, tmp_path):
-    assert build.build(tmp_path, describe=lambda rule: f"Example of {rule.id}") == len(RULES) + 2
+    assert build.build(tmp_path, describe=lambda rule: f"Example of {rule.id}") == len(RULES) + 3
     index = (tmp_path / "rules" / "index.md").read_text(encoding="utf-8")
     for rule in RULES:
         assert f"[{rule.id}]({rule.id}.md)" in index

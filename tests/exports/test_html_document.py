@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from profile_runs import mlp_run
 
 from torchmagic.exports.catalogue import export
 from torchmagic.exports.html_document import document, in_script
@@ -52,6 +53,12 @@ def test_each_figure_has_its_curves(run):
     loss = next(each for each in wired if each and each["lines"][0]["name"] == "loss")["lines"][0]
     assert loss["steps"] == run.series("loss")[0]
     assert loss["values"] == pytest.approx(run.series("loss")[1], rel=1e-6)
+
+
+def test_what_is_marked_on_a_curve_is_in_the_document():
+    html = document([mlp_run()])
+    figures = json.loads(re.search(r'id="figures"[^>]*>(.*?)</script>', html, flags=re.DOTALL)[1])
+    assert [9, "waiting for data"] in [mark for figure in figures if figure for mark in figure["marks"]]
 
 
 def test_pictures_stand_in_for_the_script(run):

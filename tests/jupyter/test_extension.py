@@ -2,8 +2,6 @@
 
 import pytest
 
-BEGIN = "_torchmagic_begin"
-
 
 def state(shell):
     """Everything in a shell that an extension may touch."""
@@ -39,12 +37,13 @@ def test_loading_adds_one_of_each(shell):
         "pre_run_cell": 1,
         "post_execute": 1,
         "post_run_cell": 1,
-        "line": 5,  # torchdebug, tensorinfo, modelinfo, torchsession and the begin call
-        "cell": 1,
-        "registry": 4,
+        "line": 7,  # torchdebug, torchprofile, tensorinfo, modelinfo, torchsession and two begin calls
+        "cell": 2,
+        "registry": 5,
         "matchers": 1,
-        "configurables": 5,
+        "configurables": 6,
         "attributes": 1,
+        "ast": 1,
     }
 
 
@@ -52,6 +51,7 @@ def test_unloading_leaves_the_shell_as_it_was(shell):
     before = state(shell)
     shell.run_line_magic("load_ext", "torchmagic")
     shell.run_cell("%%torchdebug --panel none\nx = 1")
+    shell.run_cell("%%torchprofile --panel none\nx = 1")
     shell.run_line_magic("unload_ext", "torchmagic")
     after = state(shell)
     assert {name for name in before if before[name] != after[name]} == set()

@@ -5,12 +5,13 @@ from IPython.core.error import UsageError
 
 from torchmagic.debuggers.settings import PROBES, Settings
 from torchmagic.debuggers.switches import Switches
-from torchmagic.jupyter.options import OPTIONS, asks, help_text
+from torchmagic.jupyter.cell_magics import TORCHDEBUG, asks
+from torchmagic.jupyter.options import OPTIONS
 from torchmagic.jupyter.parsing import answer, parse
 
 
 def read(line, **defaults):
-    return parse(line, defaults)[0]
+    return parse(TORCHDEBUG, line, defaults)[0]
 
 
 def test_without_options_the_defaults_hold():
@@ -51,10 +52,10 @@ def test_rules_to_ignore_are_names_or_patterns():
 
 def test_a_page_is_asked_for_by_the_id_of_its_rule():
     assert asks(" --explain dead-relu")
-    assert answer("--explain dead-relu").startswith("dead-relu\n")
-    assert answer("--help") == help_text()
+    assert answer(TORCHDEBUG, "--explain dead-relu").startswith("dead-relu\n")
+    assert answer(TORCHDEBUG, "--help") == TORCHDEBUG.help_text()
     with pytest.raises(UsageError, match="there is no rule 'dead-rel'; did you mean 'dead-relu'"):
-        answer("--explain dead-rel")
+        answer(TORCHDEBUG, "--explain dead-rel")
 
 
 def test_what_is_typed_outweighs_the_mode_and_the_mode_the_defaults():
@@ -89,13 +90,13 @@ def test_a_wrong_option_is_one_line(line, message):
 
 
 def test_what_follows_the_options_is_left_as_it_was_typed():
-    settings, statement = parse("--every 2 --no-save f('a  b', \"c\\n\", {x}) # it's", {})
+    settings, statement = parse(TORCHDEBUG, "--every 2 --no-save f('a  b', \"c\\n\", {x}) # it's", {})
     assert settings.every == 2
     assert statement == "f('a  b', \"c\\n\", {x}) # it's"
 
 
 def test_help_names_every_option_with_its_choices():
-    text = help_text()
+    text = TORCHDEBUG.help_text()
     for option in OPTIONS:
         assert f"  {option.flag}" in text
         assert " | ".join(option.choices) in text

@@ -1,10 +1,16 @@
-"""What a plain cell does, a watched one does as well: each in a real kernel."""
+"""What a plain cell does, a watched one and a profiled one do as well: each in a real kernel."""
 
 import pytest
 
 pytestmark = pytest.mark.kernel
+MAGICS = ("torchdebug", "torchprofile")
 
 RESULT = ["panel", "static"]  # shown by every watched cell that is allowed to
+
+
+@pytest.fixture(params=MAGICS)
+def magic(request):
+    return f"%%{request.param}"
 
 
 def after_error(reply):
@@ -15,24 +21,24 @@ def after_error(reply):
     assert kinds.index("static") > kinds.index("error")
 
 
-def test_the_last_expression_is_shown_and_kept(kernel):
-    reply = kernel.run("%%torchdebug\nx = 20\nx + 1")
+def test_the_last_expression_is_shown_and_kept(kernel, magic):
+    reply = kernel.run(f"{magic}\nx = 20\nx + 1")
     assert (reply.status, reply.value) == ("ok", "21")
     assert kernel.run(f"Out[{reply.count}]").value == "21"
     assert reply.kinds == ["panel", "execute_result", "static"]
 
 
-def test_an_error_ends_the_reply_with_error(kernel):
-    reply = kernel.run("%%torchdebug\nraise ValueError('mine')")
+def test_an_error_ends_the_reply_with_error(kernel, magic):
+    reply = kernel.run(f"{magic}\nraise ValueError('mine')")
     assert (reply.content["ename"], reply.content["evalue"]) == ("ValueError", "mine")
     assert len(reply.errors) == 1
     after_error(reply)
 
 
-def test_the_traceback_is_that_of_the_cell_without_the_header(kernel):
+def test_the_traceback_is_that_of_the_cell_without_the_header(kernel, magic):
     body = "\ndef f(x):\n    return 1 / x\n\nf(1)\nf(0)\n"
-    plain = kernel.run("# %%torchdebug --every 2" + body)
-    watched = kernel.run("%%torchdebug --every 2" + body)
+    plain = kernel.run(f"# {magic} --name two" + body)
+    watched = kernel.run(f"{magic} --name two" + body)
     assert watched.traceback.replace(f"In[{watched.count}]", "In[n]") == plain.traceback.replace(
         f"In[{plain.count}]", "In[n]"
     )
@@ -40,43 +46,44 @@ def test_the_traceback_is_that_of_the_cell_without_the_header(kernel):
     after_error(watched)
 
 
-def test_the_header_is_quoted_as_it_was_typed(kernel):
-    reply = kernel.run("%%torchdebug --every 2\n1 / 0")
-    assert "      1 # %%torchdebug --every 2\n----> 2 1 / 0" in reply.traceback
+def test_the_header_is_quoted_as_it_was_typed(kernel, magic):
+    reply = kernel.run(f"{magic} --name two\n1 / 0")
+    assert f"      1 # {magic} --name two\n----> 2 1 / 0" in reply.traceback
 
 
-def test_await_works_at_the_top_level(kernel):
-    reply = kernel.run("%%torchdebug\nimport asyncio\nawait asyncio.sleep(0)\n[i async for i in agen()]")
+def test_await_works_at_the_top_level(kernel, magic):
+    reply = kernel.run(f"{magic}\nimport asyncio\nawait asyncio.sleep(0)\n[i async for i in agen()]")
     assert reply.content["ename"] == "NameError"
     after_error(reply)
-    reply = kernel.run("%%torchdebug\nimport asyncio\nawait asyncio.sleep(0, 'slept')")
+    reply = kernel.run(f"{magic}\nimport asyncio\nawait asyncio.sleep(0, 'slept')")
     assert (reply.status, reply.value) == ("ok", "'slept'")
     assert "static" in reply.kinds
 
 
-def test_shell_commands_and_line_magics_work_inside(kernel):
-    reply = kernel.run("%%torchdebug\n!echo one\nout = !echo two\n%env TORCHMAGIC_TEST=3\nout[0]")
+def test_shell_commands_and_line_magics_work_inside(kernel, magic):
+    reply = kernel.run(f"{magic}\n!echo one\nout = !echo two\n%env TORCHMAGIC_TEST=3\nout[0]")
     assert "one" in reply.stream()
     assert reply.value == "'two'"
     assert "env: TORCHMAGIC_TEST=3" in reply.stream()
 
 
-@pytest.mark.parametrize("header", ["%%torchdebug\n%%time", "%%time\n%%torchdebug"])
-def test_time_may_stand_above_or_below(kernel, header):
+@pytest.mark.parametrize("time_is_above", [True, False])
+def test_time_may_stand_above_or_below(kernel, magic, time_is_above):
+    header = f"%%time\n{magic}" if time_is_above else f"{magic}\n%%time"
     reply = kernel.run(f"{header}\nfor i in range(3): pass\n'value'")
     assert reply.value == "'value'"
     assert reply.stream().count("Wall time") == 1
     assert reply.kinds.count("static") == 1
 
 
-def test_capture_below_captures_the_cell_and_not_the_result(kernel):
-    reply = kernel.run("%%torchdebug\n%%capture captured\nprint('inside')")
+def test_capture_below_captures_the_cell_and_not_the_result(kernel, magic):
+    reply = kernel.run(f"{magic}\n%%capture captured\nprint('inside')")
     assert reply.kinds == RESULT
     assert kernel.run("captured.stdout").value == r"'inside\n'"
 
 
-def test_capture_above_captures_the_result_as_well(kernel):
-    reply = kernel.run("%%capture captured\n%%torchdebug\nprint('inside')")
+def test_capture_above_captures_the_result_as_well(kernel, magic):
+    reply = kernel.run(f"%%capture captured\n{magic}\nprint('inside')")
     assert (reply.status, reply.kinds) == ("ok", [])
     assert kernel.run("captured.stdout").value == r"'inside\n'"
     assert kernel.run("len(captured.outputs)").value == "2"
@@ -92,9 +99,9 @@ def interrupt_when_ready(kernel):
     return interrupt
 
 
-def test_an_interrupt_is_a_keyboard_interrupt(kernel):
+def test_an_interrupt_is_a_keyboard_interrupt(kernel, magic):
     reply = kernel.run(
-        "%%torchdebug\nimport threading\nprint('ready', flush=True); threading.Event().wait(60)",
+        f"{magic}\nimport threading\nprint('ready', flush=True); threading.Event().wait(60)",
         on_output=interrupt_when_ready(kernel),
     )
     assert reply.content["ename"] == "KeyboardInterrupt"
@@ -103,65 +110,65 @@ def test_an_interrupt_is_a_keyboard_interrupt(kernel):
     assert kernel.run("import torchmagic; torchmagic.session.last.status.value").value == "'interrupted'"
 
 
-def test_an_interrupted_await_ends_the_run_as_well(kernel):
+def test_an_interrupted_await_ends_the_run_as_well(kernel, magic):
     body = (
         "\nimport asyncio\nasync def spin():\n    print('ready', flush=True)\n"
         "    while True:\n        await asyncio.sleep(0)\nawait spin()"
     )
     plain = kernel.run("#" + body, on_output=interrupt_when_ready(kernel))
-    watched = kernel.run("%%torchdebug" + body, on_output=interrupt_when_ready(kernel))
+    watched = kernel.run(magic + body, on_output=interrupt_when_ready(kernel))
     assert {plain.content["ename"], watched.content["ename"]} <= {"CancelledError", "KeyboardInterrupt"}
     after_error(watched)
     assert kernel.run("torchmagic.session.last.status.value").value == "'interrupted'"
 
 
-def test_future_imports_may_come_first(kernel):
-    reply = kernel.run("%%torchdebug\nfrom __future__ import annotations\ndef f(x: Unknown): ...\nf.__annotations__")
+def test_future_imports_may_come_first(kernel, magic):
+    reply = kernel.run(f"{magic}\nfrom __future__ import annotations\ndef f(x: Unknown): ...\nf.__annotations__")
     assert (reply.status, reply.value) == ("ok", "{'x': 'Unknown'}")
 
 
-def test_names_persist(kernel):
-    kernel.run("%%torchdebug\nkept = 7\ndef function():\n    return kept")
-    assert kernel.run("%%torchdebug\nfunction() + kept").value == "14"
+def test_names_persist(kernel, magic):
+    kernel.run(f"{magic}\nkept = 7\ndef function():\n    return kept")
+    assert kernel.run(f"{magic}\nfunction() + kept").value == "14"
 
 
-def test_multi_line_strings_are_untouched(kernel):
-    text = "a\n    %%torchdebug\n  !ls\n%time\n\tb {x} $x\n"
-    assert eval(kernel.run(f"%%torchdebug\n'''{text}'''").value) == text  # noqa: S307 - a literal of this test
+def test_multi_line_strings_are_untouched(kernel, magic):
+    text = f"a\n    {magic}\n  !ls\n%time\n\tb {{x}} $x\n"
+    assert eval(kernel.run(f"{magic}\n'''{text}'''").value) == text  # noqa: S307 - a literal of this test
 
 
-def test_a_syntax_error_is_one_clean_error_and_no_run(kernel):
+def test_a_syntax_error_is_one_clean_error_and_no_run(kernel, magic):
     before = kernel.run("import torchmagic; len(torchmagic.session.runs)").value
-    plain = kernel.run("# %%torchdebug\nx = = 1")
-    reply = kernel.run("%%torchdebug\nx = = 1")
+    plain = kernel.run(f"# {magic}\nx = = 1")
+    reply = kernel.run(f"{magic}\nx = = 1")
     assert (reply.status, reply.content["ename"], reply.kinds) == ("error", "SyntaxError", ["error"])
     assert reply.traceback.replace(f"In[{reply.count}]", "") == plain.traceback.replace(f"In[{plain.count}]", "")
     assert kernel.run("len(torchmagic.session.runs)").value == before
 
 
-def test_the_history_keeps_what_was_typed(kernel):
-    cell = "%%torchdebug --every 2\npasted = 'paste'"
+def test_the_history_keeps_what_was_typed(kernel, magic):
+    cell = f"{magic} --name two\npasted = 'paste'"
     count = kernel.run(cell).count
     assert eval(kernel.run(f"get_ipython().history_manager.input_hist_raw[{count}]").value) == cell  # noqa: S307
 
 
-def test_a_trailing_semicolon_silences(kernel):
-    reply = kernel.run("%%torchdebug\n1 + 1;")
+def test_a_trailing_semicolon_silences(kernel, magic):
+    reply = kernel.run(f"{magic}\n1 + 1;")
     assert (reply.status, reply.value) == ("ok", None)
 
 
-def test_a_nested_cell_does_not_close_the_run(kernel):
+def test_a_nested_cell_does_not_close_the_run(kernel, magic):
     reply = kernel.run(
-        "%%torchdebug --name outer\nr = get_ipython().run_cell('y = 1')\n"
+        f"{magic} --name outer\nr = get_ipython().run_cell('y = 1')\n"
         "r = get_ipython().run_cell('')\nimport torchmagic\ntorchmagic.session.last.status.value"
     )
     assert reply.value == "'running'"
     assert kernel.run("torchmagic.session.last.status.value").value == "'ok'"
 
 
-def test_a_syntax_error_in_a_nested_cell_is_shown_as_ever(kernel):
+def test_a_syntax_error_in_a_nested_cell_is_shown_as_ever(kernel, magic):
     body = "\nr = get_ipython().run_cell('x = = 1')"
-    plain, watched = kernel.run("#" + body), kernel.run("%%torchdebug" + body)
+    plain, watched = kernel.run("#" + body), kernel.run(magic + body)
     assert watched.status == plain.status == "ok"
     assert watched.traceback.replace(f"In[{watched.count + 1}]", "") == plain.traceback.replace(
         f"In[{plain.count + 1}]", ""
@@ -169,8 +176,8 @@ def test_a_syntax_error_in_a_nested_cell_is_shown_as_ever(kernel):
     assert "invalid syntax" in watched.traceback
 
 
-def test_a_silent_run_is_closed_too(kernel):
-    kernel.run("open('quiet.ipy', 'w').write('%%torchdebug --name quiet --panel none\\ny = 1');")
+def test_a_silent_run_is_closed_too(kernel, magic):
+    kernel.run(f"open('quiet.ipy', 'w').write('{magic} --name quiet --panel none\\ny = 1');")
     request = kernel.client.execute("%run quiet.ipy", silent=True, reply=True, timeout=60)
     assert request["content"]["status"] == "ok"
     assert kernel.run("torchmagic.session.last.name, torchmagic.session.last.status.value").value == "('quiet', 'ok')"

@@ -51,11 +51,23 @@ COMPARE = "[same(a, b) for a, b in zip(plain, (weights, losses, streams))]"
 
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn", "rnn"])
-@pytest.mark.parametrize("options", ["", " --every 1", " --level expert", " --panel none --no-save"])
-def test_weights_losses_and_random_streams_are_equal(kernel, kind, options):
+@pytest.mark.parametrize(
+    "header",
+    [
+        "%%torchdebug",
+        "%%torchdebug --every 1",
+        "%%torchdebug --level expert",
+        "%%torchdebug --panel none --no-save",
+        "%%torchprofile",
+        "%%torchprofile --quick --wait 2",
+        "%%torchprofile --memory --flops --stacks",
+        "%%torchprofile --quick\n%%torchdebug",
+    ],
+)
+def test_weights_losses_and_random_streams_are_equal(kernel, kind, header):
     assert kernel.run(SETUP + f"\nkind = {kind!r}").status == "ok"
     assert kernel.run(TRAIN).status == "ok"
     assert kernel.run(KEEP).status == "ok"
-    assert kernel.run(f"%%torchdebug{options}{TRAIN}").status == "ok"
+    assert kernel.run(f"{header}{TRAIN}").status == "ok"
     assert kernel.run("import torchmagic; torchmagic.session.last.steps").value == "18"
     assert kernel.run(COMPARE).value == "[True, True, True]"

@@ -1,4 +1,4 @@
-"""The wrappers around torch do not show in the traceback of a watched cell."""
+"""The wrappers around torch, and the ranges around lines, do not show in the traceback of a watched cell."""
 
 import re
 
@@ -47,14 +47,19 @@ FAILING = {
 }
 
 
+@pytest.fixture(params=["torchdebug", "torchprofile"])
+def magic(request):
+    return f"%%{request.param}"
+
+
 @pytest.fixture(scope="module", autouse=True)
 def names(kernel):
     assert kernel.run(SETUP).status == "ok"
 
 
 @pytest.mark.parametrize("body", FAILING.values(), ids=FAILING)
-def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, body):
-    plain, watched = kernel.run("# %%torchdebug\n" + body), kernel.run("%%torchdebug\n" + body)
+def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, magic, body):
+    plain, watched = kernel.run(f"# {magic}\n{body}"), kernel.run(f"{magic}\n{body}")
     assert plain.status == watched.status == "error"
     assert numberless(watched) == numberless(plain)
     assert "torchmagic/" not in watched.traceback
@@ -66,14 +71,14 @@ def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, body):
         assert watched.content["traceback"] == watched.errors[-1]["traceback"]
 
 
-def test_the_post_mortem_debugger_sees_no_frame_of_ours(kernel):
-    kernel.run("%%torchdebug\nnet(x, fail=True)")
+def test_the_post_mortem_debugger_sees_no_frame_of_ours(kernel, magic):
+    kernel.run(f"{magic}\nnet(x, fail=True)")
     files = kernel.run("import sys, traceback; [f.filename for f in traceback.extract_tb(sys.last_traceback)]").value
     assert "forward" not in files
     assert "torchmagic/" not in files
 
 
-def test_a_handler_of_the_users_own_is_asked_and_kept(kernel):
+def test_a_handler_of_the_users_own_is_asked_and_kept(kernel, magic):
     kernel.run(
         "def handler(shell, kind, error, tb, tb_offset=None):\n"
         "    import traceback\n"
@@ -81,7 +86,7 @@ def test_a_handler_of_the_users_own_is_asked_and_kept(kernel):
         "get_ipython().set_custom_exc((ValueError,), handler)"
     )
     try:
-        watched = kernel.run("%%torchdebug\nnet(x, fail=True)")
+        watched = kernel.run(f"{magic}\nnet(x, fail=True)")
         assert "mine: inside forward False" in watched.stream()
         assert watched.errors == []
         assert kernel.run("get_ipython().custom_exceptions").value == "(ValueError,)"
@@ -98,13 +103,13 @@ def test_a_handler_set_inside_the_cell_stays(kernel):
         kernel.run("get_ipython().set_custom_exc((), None)")
 
 
-def test_nothing_of_ours_handles_errors_after_the_cell(kernel):
-    kernel.run("%%torchdebug\n1 / 0")
+def test_nothing_of_ours_handles_errors_after_the_cell(kernel, magic):
+    kernel.run(f"{magic}\n1 / 0")
     assert kernel.run("get_ipython().custom_exceptions").value == "()"
 
 
-def test_a_line_form_shows_no_wrapper_either(kernel):
-    reply = kernel.run("%torchdebug net(x, fail=True)")
+def test_a_line_form_shows_no_wrapper_either(kernel, magic):
+    reply = kernel.run(f"{magic[1:]} net(x, fail=True)")
     assert reply.content["ename"] == "ValueError"
     assert "torchmagic/" not in reply.traceback
     assert "inside forward" in reply.traceback
@@ -129,8 +134,8 @@ def test_an_error_without_frames_of_ours_is_left_as_it_is():
         (FAILING["backward"], "torchmagic: loss.backward() is called twice for one forward"),
     ],
 )
-def test_a_note_under_the_traceback_says_what_it_is_about(kernel, body, said):
-    watched = kernel.run("%%torchdebug\n" + body)
+def test_a_note_under_the_traceback_says_what_it_is_about(kernel, magic, body, said):
+    watched = kernel.run(f"{magic}\n{body}")
     assert watched.traceback.count("torchmagic: ") == 1
     assert watched.traceback.index(said) > watched.traceback.rindex("Error")
 

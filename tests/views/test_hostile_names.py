@@ -11,8 +11,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from torchmagic.analyses.profile_window import PHASES
+from torchmagic.records.costs import AllocationsRecord, CostsRecord, LineCost, LoaderCost, ModuleCost, OperatorCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord, NoteRecord
+from torchmagic.records.place import Place
+from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
 from torchmagic.session.history import Entry
 from torchmagic.session.run import Status
 from torchmagic.views.comparison import comparison_page
@@ -22,6 +26,7 @@ from torchmagic.views.lost import lost_pages
 from torchmagic.views.metric import metric_page
 from torchmagic.views.page import Plot
 from torchmagic.views.pages import run_pages
+from torchmagic.views.profile_comparison import profile_comparison_page
 from torchmagic.views.skins.html import as_html, as_html_document
 from torchmagic.views.skins.markdown import as_markdown
 from torchmagic.views.skins.matplotlib import as_png
@@ -70,6 +75,35 @@ def entry(text):
     )  # fmt: skip
 
 
+def profile_records(text, seconds):
+    """Return a profile in which a text stands wherever one of the user's may."""
+    where = Place(file=text, line=1, source=text, function=text)
+    phases = dict.fromkeys(PHASES, (seconds,) * 6) | {"data": (seconds,) * 5 + (9.0 * seconds,)}
+    module = ModuleCost(model=text, path="", class_name=text, calls=1, forward=seconds, forward_own=seconds, dtype=text)
+    parts = [replace(module, path=f"{text}{i}", forward=seconds / 4) for i in range(3)]
+    operator = OperatorCost(
+        name=text, phase=text, calls=1, total=seconds, own=seconds, shapes=text, dtype=text, module=text, place=where
+    )
+    return [
+        ProfileRecord(
+            first_step=0, steps=6, waited=0, warmed=0, seconds=50.0, busy=1.0, processor=1.0, events=1, options=(text,),
+            cut=text, device=text, flops=1, uncounted=(text,), trace=text, notes=(text,), peak_bytes=9,
+        ),
+        PhasesRecord(steps=tuple(range(6)), **phases),
+        CostsRecord(
+            modules=(module, *parts),
+            lines=(LineCost(place=where, calls=1, total=seconds, own=seconds, complete=False),),
+            operators=(operator,),
+            loaders=(LoaderCost(loader=text, workers=1, batches=9, waits=(1.0,) * 9, total=9.0, place=where),),
+        ),
+        AllocationsRecord(
+            seconds=(0.0, 1.0), phases={text: (1, 9), "forward": (0, 0)}, peak=1.0, step=1, phase=text, module=text,
+            place=where, holders=((text, 9),),
+        ),
+        SourcesRecord(texts={text: f"{text}\n{text}"}, names={text: text}),
+    ]  # fmt: skip
+
+
 def listed(make_full, text):
     run, other = make_full(text), make_full("net")
     for each in (run, other):
@@ -83,11 +117,14 @@ def listed(make_full, text):
     run.source, other.source = f"{text}\nx = 1", "x = 2"
     run.note, run.tags, run.settings = text, (text,), {"level": text, text: text}
     run.status = Status.LOST
+    run.records += profile_records(text, 1.0)
+    other.records += profile_records(text, 2.0)
     return [
         history_page([entry(text)], now=NOW),
         comparison_page([run, other]),
         comparison_page([other, run, make_full(text)]),
         metric_page([run, other], "loss"),
+        profile_comparison_page(run, other),
         *lost_pages(run),
         *run_pages(run),
     ], headline(run)

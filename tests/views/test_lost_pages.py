@@ -56,7 +56,7 @@ def test_all_other_pages_follow_folded():
 def test_memory_is_named_as_the_cause_only_where_the_records_say_so():
     assert "Only 96 MiB were free: it was probably killed because memory ran out." in memory_words(lost())
     assert "probably killed" not in memory_words(lost(free=2**36))
-    assert "64 GiB were free: memory is the cause only if" in memory_words(lost(free=2**36))
+    assert "64 GiB were free. Memory is the cause only if" in memory_words(lost(free=2**36))
     assert "How much memory was free was not recorded." in memory_words(lost(free=None))
 
 

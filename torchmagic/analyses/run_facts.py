@@ -14,7 +14,7 @@ Value = str | float | int | bool
 Facts = dict[str, Value]
 
 # Settings that say where a run is kept or how it is shown, and nothing of how it was trained or watched.
-NOT_COMPARED = frozenset({"name", "save", "report", "panel"})
+NOT_COMPARED = frozenset({"name", "save", "report", "panel", "baseline", "sort_by", "top"})
 ENVIRONMENT_WORDS = {
     "num_threads": "threads",
     "num_cores": "cores",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from torchmagic.api.baseline import baseline_pages, comparison_pages
 from torchmagic.api.reading import Which, read
 from torchmagic.api.rich_repr import switch as switch_repr
 from torchmagic.api.shown import Shown
@@ -14,7 +15,6 @@ from torchmagic.exports.catalogue import export
 from torchmagic.session import session as room
 from torchmagic.session.history import Entry
 from torchmagic.session.run import Run, Status
-from torchmagic.views.comparison import comparison_page
 from torchmagic.views.findings import headline
 from torchmagic.views.history import history_page
 from torchmagic.views.lost import lost_pages
@@ -103,7 +103,7 @@ class PublicSession:
         """
         run = self.get(which)
         pages = lost_pages(run) if run.status is Status.LOST else run_pages(run)
-        return Shown(pages=pages, title=headline(run), content=(run,))
+        return Shown(pages=[*pages, *baseline_pages(self._session, run)], title=headline(run), content=(run,))
 
     def compare(self, *which: Which) -> Shown:
         """Return what differs between runs: result, curves, settings, source, findings and parameters.
@@ -118,7 +118,7 @@ class PublicSession:
         runs = self._read(which or [entry.number for entry in self._session.history()[-2:]])
         if len({run.id for run in runs}) < _FEWEST_TO_COMPARE:
             raise ValueError("a comparison wants two different runs or more, such as compare(1, 2)")
-        return Shown(pages=[comparison_page(runs)], content=tuple(runs))
+        return Shown(pages=comparison_pages(runs), content=tuple(runs))
 
     def plot(self, metric: str, *, parameter: str = "", runs: Iterable[Which] | Which = ()) -> Shown:
         """Return the curves of one metric.

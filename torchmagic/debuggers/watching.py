@@ -134,6 +134,7 @@ class Watch:
         _watching.remove(self)
         self._taps.close()
         began = time.perf_counter_ns()
+        self._taps.ended_by = None if error is None else type(error)
         self._crew.detach()
         if error is not None:
             self._recorder.add(crash(error))

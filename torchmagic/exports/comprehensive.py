@@ -12,13 +12,16 @@ from torchmagic.exports.exporter import Exporter
 from torchmagic.exports.four_plots import four_plots
 from torchmagic.exports.step_seconds import step_seconds
 from torchmagic.records.finding import Finding
+from torchmagic.rules.catalogue import RULES
 from torchmagic.session.run import Run
 from torchmagic.views.skins.matplotlib import as_grid_png
 
 MEBIBYTE = 2**20
 # Groups of rules that say how training went wrong, by what the report counts.
 LEAKS = frozenset({"retained-graph-leak", "held-by-output", "held-by-traceback", "out-of-memory"})
-SLOW = frozenset({"data-bound", "sync-in-loop", "worker-oversubscription", "anomaly-left-on", "dtype-float64"})
+SLOW = frozenset({"data-bound", "sync-in-loop", "worker-oversubscription", "anomaly-left-on", "dtype-float64"}) | {
+    rule.id for rule in RULES if rule.group == "speed"
+}
 GRADIENTS = frozenset({"exploding-gradient", "vanishing-gradient", "nonfinite-gradient", "amp-overflow-skips"})
 
 

@@ -118,7 +118,8 @@ def _wired(block: Plot | Bars) -> dict[str, Any] | None:
         return None
     lines = block.lines if block.stacked else [thinned(line, num_points=NUM_POINTS) for line in block.lines]
     labels = {"x": block.x_label, "y": block.y_label, "log": block.log, "stacked": block.stacked}
-    return {**labels, "lines": [_points(line) for line in lines]}
+    marks = [[_short(step), word] for step, word in block.marks]
+    return {**labels, "lines": [_points(line) for line in lines], "marks": marks}
 
 
 def _points(line: Line) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torchmagic.debuggers.settings import Settings
+from torchmagic.jupyter.asked import Together
 from torchmagic.jupyter.showing import Showing
 from torchmagic.jupyter.waiting_room import WaitingRoom
 from torchmagic.jupyter.wall import tell, tell_once, wall
@@ -22,24 +22,28 @@ class CellRun:
     """One watched run of a cell or a statement.
 
     Args:
-        settings: What is measured, and how it is shown.
+        asked: What its headers ask for: what is measured, and how it is shown.
         namespace: The user's names.
         showing: Where the run appears.
         source: The cell as it was typed.
         automatic: Whether the run was opened without being asked for by a header; it is then kept and shown only if
             a model ran in it.
+
+    Attributes:
+        settings: How the run is watched.
     """
 
     def __init__(
         self,
-        settings: Settings,
+        asked: Together,
         *,
         namespace: Mapping[str, Any],
         showing: Showing,
         source: str = "",
         automatic: bool = False,
     ) -> None:
-        self.settings = settings
+        self.asked = asked
+        self.settings = self.asked.settings
         self.automatic = automatic
         self.run: Run | None = None
         self._namespace = namespace
@@ -64,7 +68,9 @@ class CellRun:
                 source=self._source,
                 on_step=self._step,
                 session=self._session,
+                beside=self.asked.probes(self._namespace),
             )
+            self._watch.run.settings |= self.asked.kept
             self.run = self._watch.start()
             self._showing.watch = self._watch
         if self._watch is not None and self.run is not None and not self.automatic:

@@ -2,14 +2,19 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from torchmagic.jupyter.asked import Asked
+from torchmagic.jupyter.cell_magics import CellMagic
 from torchmagic.jupyter.header import quote_as_typed, rewrite
+from torchmagic.jupyter.making import RunMaker
 from torchmagic.jupyter.tracebacks import show_users_tracebacks
+from torchmagic.jupyter.wall import tell_once
 
 if TYPE_CHECKING:
     from torchmagic.jupyter.cell_run import CellRun
+    from torchmagic.profiling.lines import Lines
 
 _EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
@@ -20,12 +25,22 @@ class Cell:
     Args:
         shell: The shell that runs it.
         info: IPython's account of it; None for what runs silently, such as the cells of ``%run file.ipy``.
+
+    Attributes:
+        runs: Its open runs.
+        waiting: What the headers so far ask for; the last one opens the run.
+        lines: The ranges that its syntax tree got, until a profile takes them.
+        at_end: Called once, when it has ended and its runs are closed.
+        error: What it was ended by, as far as IPython has shown it.
     """
 
     def __init__(self, shell: Any, info: Any = None) -> None:
         self.shell = shell
         self.info = info
         self.runs: list[CellRun] = []
+        self.waiting: list[Asked] = []
+        self.lines: Lines | None = None
+        self.at_end: list[Callable[[], None]] = []
         self.error: BaseException | None = None
         self._restore: Callable[[], None] | None = None
 
@@ -52,6 +67,8 @@ class Cell:
         finally:
             if self._restore is not None:
                 self._restore()
+            while self.at_end:
+                self.at_end.pop()()
         for run in runs:
             run.show()
         return runs
@@ -67,23 +84,26 @@ class Cells:
 
     Args:
         shell: The shell.
-        make_run: Makes a run from the typed options; what is wrong with them is its UsageError.
-        make_automatic_run: Makes the run of a cell without a header; None where it is not to be watched.
+        make_run: Makes a run of what the headers of a cell ask for.
     """
 
-    def __init__(
-        self,
-        shell: Any,
-        make_run: Callable[[str, Any], "CellRun"],
-        make_automatic_run: Callable[[Any], "CellRun | None"],
-    ) -> None:
+    def __init__(self, shell: Any, make_run: RunMaker) -> None:
         self.shell = shell
-        self._make_run = make_run
-        self._make_automatic_run = make_automatic_run
+        self.make_run = make_run
+        self._readers: Mapping[CellMagic, Callable[[str], Asked]] = {}
+        self._ask_for_all: Callable[[Any], Asked | None] = lambda _info: None
         self._threads = threading.local()
 
-    def install(self) -> None:
-        """Follow the shell from now on."""
+    def install(
+        self, readers: Mapping[CellMagic, Callable[[str], Asked]], ask_for_all: Callable[[Any], Asked | None]
+    ) -> None:
+        """Follow the shell from now on.
+
+        Args:
+            readers: Read the typed options of each magic; what is wrong with them is their UsageError.
+            ask_for_all: Asks for the watching of a cell without a header, given IPython's account of it, or does not.
+        """
+        self._readers, self._ask_for_all = readers, ask_for_all
         self.shell.input_transformers_cleanup.append(rewrite)
         for event in _EVENTS:
             self.shell.events.register(event, getattr(self, event))
@@ -112,24 +132,40 @@ class Cells:
             cell.drop()
         return False
 
-    def begin(self, options: str) -> None:
-        """Open a run for the running cell: what the rewritten header calls."""
-        quote_as_typed(options)
+    def begin(self, magic: CellMagic, options: str, *, more: bool = False) -> None:
+        """Open a run for the running cell: what the rewritten header calls.
+
+        Args:
+            magic: Whose header it is.
+            options: What was typed on it.
+            more: Whether another header of ours is right below; the last of them opens the one run of all.
+        """
+        quote_as_typed(magic, options)
         cell = self.innermost
         if cell is None:
             cell = Cell(self.shell)
             self._stack.append(cell)
-        run = self._make_run(self.shell.var_expand(options, depth=1), cell.info)
-        if not self.is_watched:  # a header stacked twice, repeated by %%timeit or inside a watched cell adds nothing
-            cell.watch(run)
+        cell.waiting.append(self._readers[magic](self.shell.var_expand(options, depth=1)))
+        if more:
+            return
+        asked, cell.waiting = cell.waiting, []
+        if not self.is_watched:  # a header repeated by %%timeit or inside a watched cell adds nothing
+            cell.watch(self.make_run(asked, cell.info))
+        elif not self._covered(asked):
+            tell_once(f"the cell is watched already; put %%{magic.name} right below the other header to have both")
+
+    def _covered(self, asked: Sequence[Asked]) -> bool:
+        """Whether what is asked for is being done already."""
+        done = {each.magic for run in self._open_runs for each in run.asked.asked}
+        return {each.magic for each in asked} <= done
 
     def pre_run_cell(self, info: Any) -> None:
         """A cell begins."""
         cell = Cell(self.shell, info)
         self._stack.append(cell)
-        run = None if self._open_runs else self._make_automatic_run(info)
-        if run is not None:
-            cell.watch(run)
+        asked = None if self._open_runs else self._ask_for_all(info)
+        if asked is not None:
+            cell.watch(self.make_run([asked], info, automatic=True))
 
     def post_execute(self) -> None:
         """Something has run; only what ran silently ends here, a cell has an event of its own."""

@@ -7,12 +7,14 @@ from typing import Any
 from IPython.core import completer as ipython_completer
 
 from torchmagic.jupyter import modelinfo_words, session_words, tensorinfo_words
-from torchmagic.jupyter.options import BY_FLAG, EXPLAIN, HELP, MAGIC, Option, rule_ids
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, EXPLAIN, CellMagic
+from torchmagic.jupyter.option import Option, rule_ids
 
 _SESSION = re.compile(rf"\s*%{session_words.MAGIC}\s(?P<words>.*)$")
 _MODELINFO = re.compile(rf"\s*%{modelinfo_words.MAGIC}\s(?P<words>.*)$")
 _TENSORINFO = re.compile(rf"\s*%{tensorinfo_words.MAGIC}\s(?P<words>.*)$")
-_HEADER = re.compile(rf"\s*%%?{MAGIC}\s(?P<options>.*)$")
+_CELL_MAGICS = {magic.name: magic for magic in CELL_MAGICS}
+_HEADER = re.compile(rf"\s*(?P<signs>%%?)(?P<name>{'|'.join(_CELL_MAGICS)})\s(?P<options>.*)$")
 
 
 def candidates(text: str) -> list[str]:
@@ -36,7 +38,9 @@ def candidates(text: str) -> list[str]:
     if asked is not None:
         return tensorinfo_words.tensorinfo_candidates(asked["words"])
     header = _HEADER.match(text)
-    return _option_candidates(header["options"], is_cell=text.lstrip().startswith("%%")) if header else []
+    if header is None:
+        return []
+    return _option_candidates(_CELL_MAGICS[header["name"]], header["options"], is_cell=header["signs"] == "%%")
 
 
 def install(shell: Any) -> Callable[[], None]:
@@ -68,23 +72,23 @@ def install(shell: Any) -> Callable[[], None]:
     return remove
 
 
-def _option_candidates(typed: str, *, is_cell: bool) -> list[str]:
+def _option_candidates(magic: CellMagic, typed: str, *, is_cell: bool) -> list[str]:
     *before, word = typed.split(" ")
     flag, has_value, value = word.partition("=")
     previous = before[-1] if before else ""
-    if has_value and flag in BY_FLAG:
-        return [f"{flag}={each}" for each in _values(flag, value)]
+    option, option_before = magic.option(flag), magic.option(previous)
+    if has_value and option is not None:
+        return [f"{flag}={each}" for each in _values(option, value)]
     if previous == EXPLAIN:
         return _beginning(rule_ids(), word)
-    if previous in BY_FLAG and _choices(BY_FLAG[previous]):
-        return _values(previous, word)
+    if option_before is not None and _choices(option_before):
+        return _values(option_before, word)
     if word.startswith("-"):
-        return _beginning((*BY_FLAG, HELP, EXPLAIN), word)
-    return _beginning(("on", "off"), word) if not before and not is_cell else []
+        return _beginning(magic.flags, word)
+    return _beginning(magic.words, word) if not before and not is_cell else []
 
 
-def _values(flag: str, word: str) -> list[str]:
-    option = BY_FLAG[flag]
+def _values(option: Option, word: str) -> list[str]:
     if not option.many:
         return _beginning(_choices(option), word)
     done, comma, last = word.rpartition(",")

@@ -10,8 +10,11 @@ from traitlets import Any as AnyTrait
 from traitlets import Int, TraitError, validate
 from traitlets.config import Config, Configurable
 
+from torchmagic.api.profile_request import SHARED, ProfileRequest
 from torchmagic.debuggers.settings import Settings
 from torchmagic.jupyter.options import OPTIONS
+from torchmagic.jupyter.profile_options import PROFILE_OPTIONS
+from torchmagic.profiling.settings import ProfileSettings
 
 _HELP = {option.field: option.help for option in OPTIONS} | {
     "thresholds": "Thresholds of rules that are to be other than their own, as {'dead-relu.min_share': 0.7}.",
@@ -27,10 +30,22 @@ _TRAITS = {
     for field in fields(Settings)
     if field.name in _HELP
 }
+# The options of a profile alone carry its name, as ``profile_steps``; what is true of every run is set once for all.
+_PROFILE = "profile_"
+_PROFILE_HELP = {option.field: option.help for option in reversed(PROFILE_OPTIONS)} | {
+    "lines": "Whether the lines of the cell are timed.",
+}
+_PROFILE_DEFAULTS = {field.name: _default(field) for field in fields(ProfileSettings)} | {
+    name: getattr(ProfileRequest(), name) for name in ("sort_by", "top")
+}
+_PROFILE_TRAITS = {
+    f"{_PROFILE}{name}": AnyTrait(default, help=_PROFILE_HELP[name]).tag(config=True)
+    for name, default in _PROFILE_DEFAULTS.items()
+}
 
 
 class Defaults(Configurable):
-    """Defaults of ``%%torchdebug``, as ``Settings`` accepts them, and what holds for all panels."""
+    """Defaults of ``%%torchdebug`` and ``%%torchprofile``, as their settings accept them, and what holds for panels."""
 
     living_panels = Int(
         3, min=1, help="So many panels stay connected to the kernel; older ones leave their static copies behind."
@@ -44,13 +59,27 @@ class Defaults(Configurable):
         except (ValueError, TypeError, AttributeError) as error:
             raise TraitError(f"TorchMagic.{name} is left as it was: {error}") from None
 
+    @validate(*_PROFILE_TRAITS)
+    def _accepted_for_profiles(self, proposal: Mapping[str, Any]) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        try:
+            ProfileRequest.from_dict({name.removeprefix(_PROFILE): value})
+        except (ValueError, TypeError) as error:
+            raise TraitError(f"TorchMagic.{name} is left as it was: {error}") from None
+        return value
+
     def values_by_field(self) -> dict[str, Any]:
-        """Return the configured value of each settings field."""
+        """Return the configured value of each field of ``Settings``."""
         return {name: getattr(self, name) for name in _TRAITS}
 
+    def profile_values(self) -> dict[str, Any]:
+        """Return the configured value of each field of a ``ProfileRequest``."""
+        shared = {name: getattr(self, name) for name in SHARED}
+        return shared | {name: getattr(self, f"{_PROFILE}{name}") for name in _PROFILE_DEFAULTS}
 
-# The name is what users type; the traits are the fields of Settings, written nowhere twice.
-TorchMagic = new_class("TorchMagic", (Defaults,), exec_body=lambda body: body.update(_TRAITS))
+
+# The name is what users type; the traits are the fields of the settings, written nowhere twice.
+TorchMagic = new_class("TorchMagic", (Defaults,), exec_body=lambda body: body.update(_TRAITS | _PROFILE_TRAITS))
 
 
 def configured(config: Config) -> Any:

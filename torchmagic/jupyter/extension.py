@@ -1,17 +1,22 @@
 """This file is what ``%load_ext torchmagic`` puts into a shell, and ``%unload_ext`` takes out."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from torchmagic.api.rich_repr import switch
 from torchmagic.jupyter import completion
+from torchmagic.jupyter.cell_magics import TORCHDEBUG, TORCHPROFILE
+from torchmagic.jupyter.cells import Cells
 from torchmagic.jupyter.configuration import configured
-from torchmagic.jupyter.header import BEGIN
+from torchmagic.jupyter.line_ranges import LineRanges
 from torchmagic.jupyter.lost_run import tell_lost
 from torchmagic.jupyter.magics.modelinfo import ModelinfoMagics
 from torchmagic.jupyter.magics.tensorinfo import TensorinfoMagics
 from torchmagic.jupyter.magics.torchdebug import TorchdebugMagics
+from torchmagic.jupyter.magics.torchprofile import TorchprofileMagics
 from torchmagic.jupyter.magics.torchsession import TorchsessionMagics
+from torchmagic.jupyter.making import RunMaker
 
 # Under this name a shell keeps what takes us out of it; it outlives a reload of this file.
 _REMOVE = "_torchmagic_remove"
@@ -23,19 +28,27 @@ def load_ipython_extension(shell: Any) -> None:
     unload_ipython_extension(shell)
     before = _registered(shell)
     configuration = configured(shell.config)
-    torchdebug = TorchdebugMagics(shell, configuration)
-    magics = (torchdebug, TensorinfoMagics(shell), ModelinfoMagics(shell), TorchsessionMagics(shell, configuration))
+    cells = Cells(shell, RunMaker(shell, configuration))
+    torchdebug = TorchdebugMagics(shell, configuration, cells)
+    line_ranges = LineRanges(shell, cells)
+    torchprofile = TorchprofileMagics(shell, configuration, cells, line_ranges)
+    readers = {TORCHDEBUG: torchdebug.read, TORCHPROFILE: torchprofile.read}
+    others = TensorinfoMagics(shell), ModelinfoMagics(shell), TorchsessionMagics(shell, configuration)
+    magics = (torchdebug, torchprofile, *others)
     shell.register_magics(*magics)
-    shell.register_magic_function(torchdebug.cells.begin, "line", BEGIN)
+    for magic in readers:
+        shell.register_magic_function(partial(cells.begin, magic), "line", magic.begin)
     ours = _registered(shell) - before
     shell.configurables.append(configuration)
-    torchdebug.cells.install()
+    cells.install(readers, torchdebug.ask_for_all)
+    line_ranges.install()
     remove_completion = completion.install(shell)
 
     def remove() -> None:
         remove_completion()
         switch("off", shell)
-        torchdebug.cells.uninstall()
+        line_ranges.uninstall()
+        cells.uninstall()
         _unregister(shell, ours, before)
         shell.configurables[:] = [each for each in shell.configurables if each not in (configuration, *magics)]
         for each in magics:

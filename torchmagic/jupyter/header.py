@@ -6,10 +6,10 @@ import sys
 
 from IPython.core.inputtransformer2 import cell_magic
 
-from torchmagic.jupyter.options import MAGIC, asks
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, CellMagic, asks
 
-BEGIN = "_torchmagic_begin"
-_HEADER = re.compile(rf"%%{MAGIC}(?:\s+(?P<options>.*?))?\s*$")
+_BY_NAME = {magic.name: magic for magic in CELL_MAGICS}
+_HEADER = re.compile(rf"%%(?P<name>{'|'.join(_BY_NAME)})(?:\s+(?P<options>.*?))?\s*$")
 
 
 def rewrite(lines: list[str]) -> list[str]:
@@ -21,28 +21,40 @@ def rewrite(lines: list[str]) -> list[str]:
     header = _HEADER.match(lines[0]) if lines else None
     if header is None or lines[0].rstrip().endswith("?"):
         return lines
-    options, body = header["options"] or "", lines[1:]
+    magic, options, body = _BY_NAME[header["name"]], header["options"] or "", lines[1:]
     if asks(options):
-        return [f"get_ipython().run_line_magic({MAGIC!r}, {options!r})\n"]
+        return [f"get_ipython().run_line_magic({magic.name!r}, {options!r})\n"]
     if not "".join(body).strip():
         return lines  # IPython says best that a cell magic wants a cell
+    below = _stacked(body)
+    more = ", more=True" if has_begin_call(next(line for line in below if line.strip())) else ""
     # Not run_line_magic: IPython leaves cells with that call and the word "paste" out of the history.
-    return [f"get_ipython().find_line_magic({BEGIN!r})({options!r})\n", *_stacked(body)]
+    return [f"get_ipython().find_line_magic({magic.begin!r})({options!r}{more})\n", *below]
 
 
 # Hidden from the question whether a cell is complete: a terminal then waits for the rest of the cell.
 rewrite.has_side_effects = True  # type: ignore[attr-defined] # IPython reads it from the function
 
 
-def quote_as_typed(options: str) -> None:
+def is_headed(source: str) -> bool:
+    """Whether a cell begins with a header of ours."""
+    return _HEADER.match(source.lstrip().partition("\n")[0]) is not None
+
+
+def has_begin_call(line: str) -> bool:
+    """Whether a line of rewritten source is a header."""
+    return any(line.startswith(f"get_ipython().find_line_magic({magic.begin!r})") for magic in CELL_MAGICS)
+
+
+def quote_as_typed(magic: CellMagic, options: str) -> None:
     """Let tracebacks quote the header, as a comment, in place of the begin call of the calling cell."""
     frame = sys._getframe(1)  # noqa: SLF001 - the way to the cell that is running
     while frame is not None and frame.f_back is not None:
-        entry = linecache.cache.get(frame.f_code.co_filename)
+        entry, index = linecache.cache.get(frame.f_code.co_filename), frame.f_lineno - 1
         if entry is not None and len(entry) > 1:
             lines = entry[2]
-            if lines and BEGIN in lines[0]:
-                lines[0] = f"# %%{MAGIC} {options}".rstrip() + "\n"
+            if index < len(lines) and has_begin_call(lines[index]):
+                lines[index] = f"# %%{magic.name} {options}".rstrip() + "\n"
                 return
         frame = frame.f_back
 
@@ -53,4 +65,4 @@ def _stacked(body: list[str]) -> list[str]:
     if not body[first].startswith("%%"):
         return body
     below = rewrite(body[first:])
-    return below if below != body[first:] else list(cell_magic(body[first:]))  # type: ignore[no-untyped-call] # IPython's
+    return body[:first] + (below if below != body[first:] else list(cell_magic(body[first:])))  # type: ignore[no-untyped-call] # IPython's

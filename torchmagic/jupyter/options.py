@@ -1,13 +1,11 @@
 """This file is the options of ``%%torchdebug``: one table from which parsing, help, defaults and completion come."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
-from torchmagic.debuggers.settings import PROBES, Anomaly, FailOn, Level, PanelMode
-
-MAGIC = "torchdebug"
+from torchmagic.debuggers.settings import PROBES, Anomaly, Level, Settings
+from torchmagic.jupyter.option import IGNORE, RUN_OPTIONS, Option, percent, whole_number, words
 
 # The modes of the first sketches, each told in today's settings.
 MODES: Mapping[str, Mapping[str, Any]] = {
@@ -18,63 +16,6 @@ MODES: Mapping[str, Mapping[str, Any]] = {
     "full_debug": {"level": Level.EXPERT},
     "none": {"without": PROBES},
 }
-
-
-def words(kind: type[StrEnum]) -> tuple[str, ...]:
-    """Return the words of a choice as plain strings."""
-    return tuple(member.value for member in kind)
-
-
-def whole_number(text: str) -> int:
-    """Return the whole number that a word says."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"wants a whole number, got {text!r}") from None
-
-
-def percent(text: str) -> float:
-    """Return the number of percent that a word says, with or without the sign."""
-    try:
-        return float(text.removesuffix("%"))
-    except ValueError:
-        raise ValueError(f"wants a number of percent, got {text!r}") from None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One option of the magic.
-
-    Args:
-        flag: What is typed.
-        field: The field of ``Settings`` that it sets.
-        help: What it does, in one line.
-        metavar: Name of its value in the help; empty for an option without a value.
-        choices: The only values it takes; empty means any.
-        known: Tells the values it takes where they are too many to list, and loaded when first asked for.
-        many: Whether several choices may be given, with commas between them.
-        read: Turns the typed word into the field's value.
-        fixed: The value of an option without one.
-    """
-
-    flag: str
-    field: str
-    help: str
-    metavar: str = ""
-    choices: tuple[str, ...] = ()
-    known: Callable[[], tuple[str, ...]] = tuple
-    many: bool = False
-    read: Callable[[str], Any] = str
-    fixed: Any = None
-
-
-def rule_ids() -> tuple[str, ...]:
-    """Return the ids of all rules."""
-    from torchmagic.rules.catalogue import RULES  # noqa: PLC0415 - loading the extension is to cost next to nothing
-
-    return tuple(rule.id for rule in RULES)
-
-
 OPTIONS = (
     Option(
         flag="--level",
@@ -121,54 +62,30 @@ OPTIONS = (
         read=percent,
         help="Most of the step time that statistics may take.",
     ),
-    Option(
-        flag="--ignore",
-        field="ignore",
-        metavar="RULES",
-        known=rule_ids,
-        many=True,
-        help="Say nothing of these rules; * stands for any letters. A line may say # torchmagic: ignore[RULE].",
-    ),
+    IGNORE,
     Option(flag="--model", field="model", metavar="NAME", help="Watch only the model of this name."),
-    Option(flag="--name", field="name", metavar="LABEL", help="Label of the run."),
-    Option(
-        flag="--panel",
-        field="panel",
-        metavar="WHEN",
-        choices=words(PanelMode),
-        help="Show the panel while the cell runs (live), at its end, as text, or not at all (none).",
-    ),
-    Option(flag="--save", field="save", fixed=True, help="Write the run to the project's store."),
-    Option(flag="--no-save", field="save", fixed=False, help="Keep the run in memory only."),
-    Option(flag="--source", field="keep_source", fixed=True, help="Write the cell's source with the run."),
-    Option(flag="--no-source", field="keep_source", fixed=False, help="Leave the cell's source out of it."),
-    Option(
-        flag="--fail-on",
-        field="fail_on",
-        metavar="SEVERITY",
-        choices=words(FailOn),
-        help="End the cell with an error when there are findings of this severity: for notebooks in CI.",
-    ),
-    Option(flag="--report", field="report", metavar="PATH", help="Write an HTML report to this file."),
+    *RUN_OPTIONS,
 )
-HELP, EXPLAIN = "--help", "--explain"
-BY_FLAG: Mapping[str, Option] = {option.flag: option for option in OPTIONS}
 
 
-def asks(line: str) -> bool:
-    """Whether the options ask a question, for help or for a rule's page, instead of a run."""
-    return line.lstrip().startswith("-") and any(word in (HELP, "-h", EXPLAIN) for word in line.split())
+def watched_settings(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
+    """Return the settings that come of what was typed, the mode and the defaults, in this order of weight.
+
+    Args:
+        defaults: Values of ``Settings`` fields that were not typed: the configuration, with the switches over it.
+        given: What was typed, by field.
+
+    Raises:
+        ValueError: If a value is wrong.
+    """
+    asked = {**MODES.get(given.get("mode", ""), {}), **given}
+    names = {field.name for field in fields(Settings)}
+    under = dict(defaults)
+    if "only" in asked:  # these and no others, whatever is switched on or off
+        left_out = _names(under.get("without", ()))
+        under |= {"also": (), "without": tuple(name for name in left_out if name not in asked["only"])}
+    return Settings(**{name: value for name, value in {**under, **asked}.items() if name in names})
 
 
-def help_text() -> str:
-    """Return the help, one option a line or two."""
-    lines = [f"%%{MAGIC} [options]            watch this cell", f"%{MAGIC} [options] STATEMENT   watch one statement"]
-    lines += [f"%{MAGIC} on [options] | off     watch every following cell that runs a model", ""]
-    for option in OPTIONS:
-        lines.append(f"  {option.flag} {option.metavar}".rstrip())
-        lines.append(f"      {option.help}")
-        if option.choices:
-            lines.append(f"      {' | '.join(option.choices)}")
-    lines += [f"  {EXPLAIN} [RULE]", "      Print the page of a rule, or the list of all."]
-    lines.append("\nDefaults: %config TorchMagic")
-    return "\n".join(lines)
+def _names(value: str | Iterable[str]) -> Iterable[str]:
+    return value.replace(",", " ").split() if isinstance(value, str) else value

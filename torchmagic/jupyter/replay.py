@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from IPython.display import display
 
+from torchmagic.api.baseline import baseline_pages
 from torchmagic.api.shown import Shown
 from torchmagic.jupyter.display import show, static_bundle
 from torchmagic.jupyter.panel.shelf import Shelf
@@ -13,6 +14,8 @@ from torchmagic.jupyter.panel.tabs import tab_pages
 from torchmagic.jupyter.panel.widget import Panel, Status
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
+from torchmagic.session.session import session
+from torchmagic.views.pages import is_profile_alone
 from torchmagic.views.parameter_page import parameter_page
 
 SHEET = "sheet"
@@ -28,10 +31,11 @@ def replay(shown: Shown) -> None:
     """
     (run,) = shown.content
     first = {page.title: page for page in shown.pages[:1]} if run.status is RunStatus.LOST else {}
+    beside = {page.title: page for page in baseline_pages(session, run)}
     # Not the run's own id: the panel that the run opened may still be there, and each panel hides the copies of its id.
     uid = uuid4().hex[:12]
-    panel = Panel(uid=uid, title=run.name or "torchdebug")
-    panel.finish(_status(run), first | tab_pages(run), partial(parameter_page, run))
+    panel = Panel(uid=uid, title=run.name or ("torchprofile" if is_profile_alone(run) else "torchdebug"))
+    panel.finish(_status(run), first | tab_pages(run) | beside, partial(parameter_page, run))
     SHELF.put(panel)
     display(panel)  # type: ignore[no-untyped-call] # IPython's
     show(static_bundle(list(shown.pages), title=shown.title, uid=uid))

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from torchmagic.debuggers.settings import PROBES, Level
-from torchmagic.jupyter.session_words import BY_NAME, HELP, OWN_LEVEL, Flag, Kind, Word
+from torchmagic.jupyter.flags import HELP
+from torchmagic.jupyter.session_words import BY_NAME, OWN_LEVEL, Flag, Kind, Word
 
 if TYPE_CHECKING:
     from torchmagic.api.session import PublicSession
@@ -59,7 +60,8 @@ def _session() -> "PublicSession":
     return session
 
 
-def _runs() -> list[str]:
+def known_runs() -> list[str]:
+    """Return what may be typed for a run: ``last``, numbers and names, the newest first."""
     entries = _session().history(everything=True).content[::-1]
     names = dict.fromkeys(entry.name for entry in entries if entry.name)
     quoted = [f'"{name}"' if " " in name else name for name in names]
@@ -83,7 +85,7 @@ def _exporters() -> list[str]:
 
 
 _OFFERS: Mapping[Kind, Callable[[], Iterable[str]]] = {
-    "run": _runs,
+    "run": known_runs,
     "metric": _metrics,
     "parameter": _parameters,
     "probe": lambda: PROBES,

@@ -6,7 +6,8 @@ from difflib import get_close_matches
 
 from IPython.core.error import UsageError
 
-from torchmagic.jupyter.session_words import BY_NAME, DEFAULT, HELP, MAGIC, Flag, Word
+from torchmagic.jupyter.flags import HELP
+from torchmagic.jupyter.session_words import BY_NAME, DEFAULT, MAGIC, Flag, Word
 
 
 @dataclass(frozen=True, slots=True)

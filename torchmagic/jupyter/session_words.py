@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from torchmagic.jupyter.flags import HELP
-
 MAGIC = "torchsession"
 
 # What may stand in a place, and what Tab therefore offers there.

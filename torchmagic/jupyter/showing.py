@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
+from torchmagic.api.baseline import baseline_pages
 from torchmagic.debuggers.settings import PanelMode
 from torchmagic.jupyter.panel.shelf import Shelf
 from torchmagic.jupyter.panel.tabs import CHEAP, LIVE, TABS, tab_pages
@@ -17,6 +18,7 @@ from torchmagic.jupyter.panel.wishes import watched, wished
 from torchmagic.jupyter.wall import wall
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
+from torchmagic.session.session import session
 from torchmagic.views.findings import headline
 from torchmagic.views.pages import run_pages
 from torchmagic.views.parameter_page import parameter_page
@@ -39,6 +41,9 @@ class Showing:
         mode: When and how.
         front_end: Whether widgets can be shown; without, the result is text.
         cell_id: The notebook's name for the cell; a panel that the same cell showed earlier is closed.
+        title: Name of a run that has none.
+        doing: Says what is being done after so many optimizer steps; empty where there is nothing to say.
+        quiet: Whether only the head of the panel is refreshed while the run goes on, and its pages wait for the end.
         clock: Seconds, from any start.
 
     Attributes:
@@ -53,11 +58,15 @@ class Showing:
         *,
         front_end: bool,
         cell_id: str | None = None,
+        title: str = "torchdebug",
+        doing: Callable[[int], str] = lambda _steps: "",
+        quiet: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.mode = PanelMode.TEXT if mode is not PanelMode.NONE and not front_end else mode
         self.watch: Changeable | None = None
         self._cell_id = cell_id
+        self._title, self._doing, self._quiet = title, doing, quiet
         self._clock = clock
         self._panel: Panel | None = None
         self._next = 0.0
@@ -101,14 +110,15 @@ class Showing:
         """Show the final result: the panel with a copy of its own that needs no kernel, or text."""
         if self.mode is PanelMode.NONE:
             return
-        pages = run_pages(run)
+        beside = {page.title: page for page in baseline_pages(session, run)}
+        pages = [*run_pages(run), *beside.values()]
         if self.mode is PanelMode.TEXT:
             print(as_text(pages, title=headline(run)))  # noqa: T201 - the output of the cell
             return
         if self._panel is None:
             self._open(run)
         if self._panel is not None:
-            self._panel.finish(self._status(run), tab_pages(run), partial(parameter_page, run))
+            self._panel.finish(self._status(run), tab_pages(run) | beside, partial(parameter_page, run))
         from torchmagic.jupyter.display import show, static_bundle  # noqa: PLC0415 - loads the figures' library
 
         show(static_bundle(pages, title=headline(run), uid=run.id))
@@ -116,16 +126,19 @@ class Showing:
     def _open(self, run: Run) -> None:
         from torchmagic.jupyter.panel.widget import Panel  # noqa: PLC0415 - ipywidgets wait for the first panel
 
-        panel = self._panel = Panel(uid=run.id, title=run.name or "torchdebug")
+        panel = self._panel = Panel(uid=run.id, title=run.name or self._title)
         self.shelf.put(panel, cell_id=self._cell_id)
         self._refresh(run, panel)
         display(panel)  # type: ignore[no-untyped-call] # IPython's
 
     def _refresh(self, run: Run, panel: "Panel") -> None:
-        panel.update(self._status(run), {name: TABS[name](run) for name in CHEAP}, names=LIVE)
+        pages = {} if self._quiet else {name: TABS[name](run) for name in CHEAP}
+        panel.update(self._status(run), pages, names=[] if self._quiet else LIVE)
 
     def _refresh_open(self, run: Run, panel: "Panel") -> None:
         """Draw the page that is looked at, where it is a dear one: at once as its tab opens, then as it may cost."""
+        if self._quiet:
+            return
         tab, row, began = panel.open_tab, panel.asked_row, self._clock()
         if row:
             panel.asked_row = ""
@@ -153,7 +166,8 @@ class Showing:
             "findings": Counter(finding.severity.value for finding in run.findings),
             "first": run.findings[0].title if run.findings and running else "",
             "progress": _progress(run) if running else None,
-            "watching": watched(self.watch.wanted) if running and self.watch is not None else None,
+            "watching": watched(self.watch.wanted) if running and self.watch and not self._quiet else None,
+            "doing": self._doing(run.steps) if running else "",
         }
 
     def _stop(self) -> None:

@@ -13,8 +13,9 @@ from torchmagic.probes.graph import forward_suspect, gradient_suspect
 from torchmagic.probes.operands import bad_rows, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
-from torchmagic.probes.origin_slice import Slice, cut
+from torchmagic.probes.origin_slice import cut
 from torchmagic.probes.origin_trace import Event, storage_of
+from torchmagic.probes.origin_weights import bad_parameter, broken_by, buffer_facts
 from torchmagic.probes.replay import Outcome, Replay
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
@@ -34,11 +35,21 @@ class Births:
         taps: Through which a replay sees.
         memory: What the step was given.
         explosions: How weights and gradients grew.
+        answers: Whether what is remembered as a backward is a call whose own answer is looked into, as that of a loss
+            which nobody goes backward from.
+
+    Attributes:
+        graph: Whether the forward recorded a graph.
+        meant: Whether the origin found last was an infinity written on purpose.
     """
 
-    def __init__(self, cast: Cast, taps: Taps, memory: StepMemory, explosions: Explosions) -> None:
+    def __init__(
+        self, cast: Cast, taps: Taps, memory: StepMemory, explosions: Explosions, *, answers: bool = False
+    ) -> None:
         self._cast, self._taps, self._memory, self._explosions = cast, taps, memory, explosions
+        self._answers = answers
         self.step = 0
+        self.graph, self.meant = True, False
         self.site: Site | None = None
         self.stepped: Instruction | None = None
 
@@ -95,13 +106,13 @@ class Births:
             return None
         calls = self._memory.of(backward)
         models = [module for model in self._cast.models if (module := model.ref()) is not None]
-        replay = Replay(calls, self._taps, models)
+        replay = Replay(calls, self._taps, models, graph=self.graph)
         piece = None
         try:
-            piece = cut(frame, backward.lasti, calls, replay.serve)
+            piece = cut(frame, backward.lasti, calls, replay.serve, answer=self._answers)
             if piece is None:
                 return None
-            outcome = replay.run(piece.run, None if wanted is None else _with_leaves(wanted, piece))
+            outcome = replay.run(piece.run, None if wanted is None else piece.with_leaves(wanted))
             self._name_outside(outcome, replay, piece.names)
         except Exception:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
             return None
@@ -112,7 +123,7 @@ class Births:
 
     def _model_again(self, call: Call, wanted: list[torch.Tensor] | None) -> Outcome | None:
         """Run a model again by itself, with a gradient of ones where its backward is asked for."""
-        replay = Replay([call], self._taps, ())
+        replay = Replay([call], self._taps, (), graph=self.graph)
         serve = replay.serve([call])
 
         def deed() -> tuple[Any, Any]:
@@ -145,6 +156,7 @@ class Births:
         call: Call | None = None,
         bad: list[tuple[str, torch.Tensor]] | None = None,
     ) -> NonfiniteRecord:
+        self.meant = event.mask
         if event.outside:
             return self._outside(event)
         module = outcome.trace.module_of(event)
@@ -169,6 +181,9 @@ class Births:
     def _outside(self, event: Event) -> NonfiniteRecord:
         """Return the record of a tensor that came with non-finite values into the step."""
         value, argument = event.output, event.argument[0]
+        kept = buffer_facts(self._memory.calls, value, self._cast)
+        if kept is not None:
+            return self._record(Birth.BUFFER, value, **kept)
         for call in self._memory.calls:
             if any(each is value for each in tree_leaves((call.given, call.args, call.kwargs))):
                 return self._input(value, where_bad(value), place_of(call.line()), model=call.model.name)
@@ -185,18 +200,15 @@ class Births:
 
     def _bad_parameter(self) -> NonfiniteRecord | None:
         """Return the first parameter that was not finite before the forward, and what made it so."""
-        for call in self._memory.calls:
-            for name, ref in call.model.parameters.items():
-                value = ref()
-                if value is None or is_finite(value):
-                    continue
-                facts: dict[str, Any] = {"model": call.model.name, "module": name.rpartition(".")[0], "parameter": name}
-                if not self.step:
-                    return self._record(Birth.PARAMETER, value, place=place_of(call.line()), proven=True, **facts)
-                facts |= self._explosions.update(name, self.step, self._cast, self._taps)
-                facts["place"] = facts.get("place") or place_of(self.stepped and self.stepped.site())
-                return self._record(Birth.UPDATE, value, **facts)
-        return None
+        found = bad_parameter(self._memory.calls)
+        if found is None:
+            return None
+        call, name, value = found
+        birth, facts = broken_by(value, self.step, self._cast, self._explosions, self._taps)
+        site = call.line() if birth is Birth.PARAMETER else self.stepped and self.stepped.site()
+        facts["place"] = facts.get("place") or place_of(site)
+        module = name.rpartition(".")[0]
+        return self._record(birth, value, model=call.model.name, module=module, parameter=name, **facts)
 
     def _bad_loss(self, each: Loss) -> NonfiniteRecord | None:
         output, given = each.output(), each.given()
@@ -236,13 +248,3 @@ class Births:
             num_elements=dense.numel(),
             **facts,
         )
-
-
-def _with_leaves(wanted: list[torch.Tensor], piece: Slice) -> list[torch.Tensor]:
-    """Return the tensors that learn, with those that only the user's own names hold."""
-    words = set(piece.code.co_names)
-    values = [
-        value for name, value in piece.names.items() if name in words and isinstance(value, (torch.Tensor, list, dict))
-    ]
-    leaves = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.is_leaf]
-    return list({each: None for each in (*wanted, *leaves) if each.requires_grad})

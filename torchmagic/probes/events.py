@@ -12,6 +12,7 @@ EVENTS = (
     "backward_begin",  # (tensors, frame)
     "backward_end",  # (tensors, nanoseconds)
     "backward_error",  # (tensors, frame, error)
+    "clip_begin",  # (), before gradients are clipped by norm
     "clip",  # (total norm before clipping)
     "clip_value",  # (parameters), before their gradients are clipped by value
     "scaled",  # (tensor, scaled tensor)
@@ -37,10 +38,14 @@ EVENTS = (
     "scheduled",  # (scheduler, frame), for the outermost of nested schedulers
     "mode",  # (module, training, frame)
     "log_prob",  # (output); only while ``see("log_prob")``
+    "module_met",  # (module, frame), of a module without a range in ``taps.ranges``; only while ``see("modules")``
+    "look",  # () now and then from ranges that are entered often
+    "profiler_begin",  # (profiler), before torch's profiler begins to trace; only while ``see("profilers")``
     "subtraction",  # (left, right, output, frame); only while ``see("subtraction")``
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
     "root_end", "backward_end", "batch", "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "schedule_built", "scheduled",
+    "module_met", "profiler_begin", "look", "clip_begin",
 })  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from torchmagic.probes.cast import Cast
+from torchmagic.probes.cast import Optimizer
 from torchmagic.probes.operands import operands
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_trace import Event, Trace
@@ -48,11 +48,9 @@ class Explosions:
         floats = (each for each in parameters if each.is_floating_point() and each.numel())
         return any(float(each.detach().abs().max()) > LARGE for each in floats)
 
-    def update(self, name: str, step: int, cast: Cast, taps: Taps) -> dict[str, Any]:
+    def update(self, entry: Optimizer, step: int, taps: Taps) -> dict[str, Any]:
         """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
-        entry = next((each for each in cast.optimizers if name in each.names), None)
-        began = self.began(step)
-        optimizer = entry.ref() if entry is not None else None
+        began, optimizer = self.began(step), entry.ref()
         if optimizer is None:
             return {}
         facts: dict[str, Any] = {"operands": _settings(optimizer)}

@@ -8,21 +8,23 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves
 
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_witness import Witnesses
+from torchmagic.probes.origin_words import sentence
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, user_frame
+from torchmagic.probes.state_look import StateLook
 from torchmagic.probes.taps import Taps
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.finite import is_finite
+from torchmagic.tensors.finite import is_finite, worst
 from torchmagic.tensors.reduce import norms, total_norm
 
 # After a step whose backward is out of sight when the optimizer steps, at least so many steps have a gradient looked
@@ -52,6 +54,7 @@ class Nonfinite:
 
     The sentinels are the loss at each backward (on the CPU) and the gradients' norm before each step; where several
     backwards add up to one step, or a function hides them, also one small gradient at the end of each backward.
+    Evaluations, and what optimizers remember, have sentinels of their own.
 
     Args:
         cast: Models and optimizers that take part.
@@ -70,6 +73,8 @@ class Nonfinite:
         self._recorder: Recorder | None = None
         self._memory, self._explosions = StepMemory(), Explosions()
         self._births = Births(cast, taps, self._memory, self._explosions)
+        self._evaluations = EvaluationSentinel(cast, taps, self._births, self._explosions, self._tell)
+        self._states = StateLook(cast, self._tell)
         self._witnesses = Witnesses(cast)
         self._scaling = Scaling()
         self._late = _Late(self)
@@ -83,6 +88,7 @@ class Nonfinite:
         """Listen for everything a value passes through."""
         self._recorder = recorder
         self._scaling.attach(taps)
+        self._evaluations.attach(taps)
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
@@ -95,29 +101,51 @@ class Nonfinite:
         self._memory.clear()
         self._births.step = step + 1
         self._scaled = 0
+        if self._evaluations.open:
+            self._evaluations.close()
 
     def detach(self) -> None:
-        """Let go of everything."""
+        """Tell what the last steps and evaluations left untold, and let go of everything."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            last = None if self._found else self._evaluations.last_words()
+            if last is not None:
+                recorder.add(last)
+            self._states.at_end(self._births.step, recorder, found=self._found or last is not None)
+        self._found = True
         self.flush(0)
         self._loss = None
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        if self._found or not self._taps.grad_enabled:
+        if self._found:
             return
         model = self._cast.model_of(module)
-        if model is not None:
+        if model is None:
+            return
+        learns = self._taps.grad_enabled
+        if not learns or not (module.training or self._evaluations.learns):
+            self._evaluations.begin(module, model, args, kwargs, frame)
+        elif self._evaluations.open:
+            self._evaluations.close()
+        if learns:
             self._memory.call(module, model, args, kwargs, frame)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
-        if not self._found and self._taps.grad_enabled:
+        if self._found:
+            return
+        if self._evaluations.open:
+            self._evaluations.lost(name, args, kwargs, output, frame)
+        if self._taps.grad_enabled:
             self._memory.loss(name, args, kwargs, output, frame)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         if self._found:
             return
-        first = tensors if isinstance(tensors, torch.Tensor) else _worst(tensors)
+        first = tensors if isinstance(tensors, torch.Tensor) else worst(tensors)
         if first is None:
             return
+        if self._evaluations.open:
+            self._evaluations.learned()
         self._memory.backward(user_frame(frame))
         loss = self._scaling.unscaled(first) if self._scaling.pair else first
         if loss is not first:
@@ -168,6 +196,8 @@ class Nonfinite:
             self._explosions.norms.append(total)
         else:
             self._look_closer(optimizer, total, frame)
+        if not step & (step - 1) and not self._found:
+            self._states.before_step(step, user_frame(frame), self._recorder)
 
     def _look_closer(self, optimizer: torch.optim.Optimizer, total: float | None, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
@@ -207,32 +237,11 @@ class Nonfinite:
     def _tell(self, record: NonfiniteRecord) -> None:
         self._found = True
         self._memory.clear()
+        self._evaluations.stop()
         if self._recorder is not None:
             self._recorder.add(record)
-        self._sentence = _sentence(record)
+        self._sentence = sentence(record)
         if self._raises:
             raise NonFiniteError(self._sentence)
         if self._warns:
             self._taps.warn(self._sentence)
-
-
-def _worst(tensors: Any) -> torch.Tensor | None:
-    """Return the first of several losses that is not finite, the first of all where each is."""
-    losses = [each for each in tree_leaves(tensors) if isinstance(each, torch.Tensor)]
-    bad = (each for each in losses if each.is_cpu and not is_finite(each))
-    return next(bad, losses[0] if losses else None)
-
-
-def _sentence(record: NonfiniteRecord) -> str:
-    made = f" by {record.op}" if record.op else ""
-    what = {
-        Birth.INPUT: "the input holds non-finite values",
-        Birth.FORWARD: f"{record.op or 'an operator'} made a non-finite value",
-        Birth.GRADIENT: f"the gradient of {record.parameter or 'the loss'} is made non-finite{made}",
-        Birth.PARAMETER: f"{record.parameter} is non-finite",
-        Birth.UPDATE: f"the optimizer's update made {record.parameter} non-finite{made}",
-    }[record.birth]
-    module = f" in {record.module}" if record.module else ""
-    place = f" (line {record.place.line}: {record.place.source})" if record.place is not None else ""
-    began = f", growing since step {record.began}" if record.began is not None else ""
-    return f"step {record.step}: {what}{module}: {record.cause}{began}{place}"

@@ -20,6 +20,8 @@ SOFTMAXES = frozenset({
     "_softmax", "_log_softmax", "softmax", "log_softmax", "_safe_softmax", "_scaled_dot_product_efficient_attention",
     "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
 })  # fmt: skip
+# Whole layers of attention in one operator; it may be given its masks as truth values.
+ATTENTIONS = frozenset({"_native_multi_head_attention", "_transformer_encoder_layer_fwd"})
 SPREADS = frozenset({"std", "var", "std_mean", "var_mean", "var_correction", "std_correction"})
 DOMAINS = frozenset({"acos", "asin", "acosh", "atanh", "lgamma", "digamma", "erfinv", "tan"})
 NORMS = frozenset({"linalg_vector_norm", "norm", "frobenius_norm"})
@@ -145,6 +147,11 @@ def _of_softmax(given: Given) -> Cause | None:
     return Cause.MASKED_ROW if given.event.has_nan and not all(map(is_finite, given.tensors)) else None
 
 
+def _of_attention(given: Given) -> Cause | None:
+    masks = [each for each in given.tensors if each.dtype is torch.bool and each.dim()]
+    return Cause.MASKED_ROW if any(bool(each.all(-1).any()) for each in masks) else _of_softmax(given)
+
+
 def _of_spread(given: Given) -> Cause | None:
     return _of_mean(given) or (Cause.SINGLE_ELEMENT if given.event.has_nan else None)
 
@@ -173,6 +180,7 @@ FINDERS: dict[str, Finder] = {
     **dict.fromkeys(DIVISIONS, _of_division),
     **dict.fromkeys(ROOTS, _of_root),
     **dict.fromkeys(SOFTMAXES, _of_softmax),
+    **dict.fromkeys(ATTENTIONS, _of_attention),
     **dict.fromkeys(SPREADS, _of_spread),
     **dict.fromkeys(("mean", "nanmean", "native_layer_norm", "native_batch_norm"), _of_mean),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _of_targets),

@@ -163,7 +163,7 @@ class StepMemory:
             self._made.clear()
         code, copies = frame.f_code, args
         if self._copies:
-            copies = tuple(_copied(each) for each in args)
+            copies = _copies(args)
             if self._learning:
                 self._versions.append((args, _versions(args)))
         site = None if code is self._caller or self._is_users(code) else site_of(frame)
@@ -196,6 +196,12 @@ class StepMemory:
 
 def _versions(args: Any) -> list[int]:
     return [each._version for each in args if type(each) is torch.Tensor and not each.is_inference()]
+
+
+def _copies(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return copies of tensors; what is given twice, as to self-attention, stays one."""
+    made = {id(each): _copied(each) for each in values}
+    return tuple(made[id(each)] for each in values)
 
 
 def _copied(value: Any) -> Any:

@@ -36,8 +36,17 @@ class Slice:
         exec(self.code, self.names)  # noqa: S102 - the user's own statements, chosen for doing nothing but computing
         return self.names[LOSS], self.names.get(GRADIENT)
 
+    def with_leaves(self, wanted: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+        """Return tensors that learn, with those that only the user's own names hold."""
+        words = set(self.code.co_names)
+        values = [v for name, v in self.names.items() if name in words and isinstance(v, (torch.Tensor, list, dict))]
+        leaves = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.is_leaf]
+        return list({each: None for each in (*wanted, *leaves) if each.requires_grad})
 
-def cut(frame: FrameType, lasti: int, calls: Sequence[Call], serve: Callable[[list[Call]], Any]) -> Slice | None:
+
+def cut(
+    frame: FrameType, lasti: int, calls: Sequence[Call], serve: Callable[[list[Call]], Any], *, answer: bool = False
+) -> Slice | None:
     """Return the statements that led to a backward call.
 
     Args:
@@ -45,6 +54,7 @@ def cut(frame: FrameType, lasti: int, calls: Sequence[Call], serve: Callable[[li
         lasti: Its instruction at that call.
         calls: The models' calls that belong to this backward.
         serve: Makes a function that runs recorded calls of one line again, one after the other.
+        answer: Whether the call is one of a loss instead, whose answer is wanted.
 
     Returns:
         None where the source is not known, or a statement may do more than compute.
@@ -52,7 +62,9 @@ def cut(frame: FrameType, lasti: int, calls: Sequence[Call], serve: Callable[[li
     tree = tree_of(frame.f_code.co_filename)
     call = call_at(tree, frame.f_code, lasti) if tree is not None else None
     names = names_of(frame) if call is not None else None
-    target = _target(call, names) if call is not None and names is not None else None
+    target = _target(call, names) if call is not None and names is not None and not answer else None
+    if answer and call is not None:
+        target = call, None
     while target is not None and (lifted := _lifted(target[0], frame)) is not None:
         frame, tree, call, loss = lifted
         names, target = names_of(frame), (loss, None)

@@ -54,10 +54,11 @@ class Replay:
         calls: The recorded calls of models that may run in it, in order.
         taps: Through which operators and modules are seen.
         modules: Other models that may run.
+        graph: Whether gradients were on.
     """
 
-    def __init__(self, calls: Sequence[Call], taps: Taps, modules: Iterable[nn.Module]) -> None:
-        self._taps = taps
+    def __init__(self, calls: Sequence[Call], taps: Taps, modules: Iterable[nn.Module], *, graph: bool = True) -> None:
+        self._taps, self._graph = taps, graph
         roots = [*modules, *(each.module for each in calls)]
         self._modules = list({part: None for root in roots for part in root.modules()})
         self._waiting = list(calls)
@@ -69,9 +70,10 @@ class Replay:
 
         def call() -> Any:
             each = waiting.pop(0)
-            args, kwargs = tree_map(_copy, (each.args, each.kwargs))
-            originals = tree_leaves((each.args, each.kwargs))
-            for copy, original in zip(tree_leaves((args, kwargs)), originals, strict=True):
+            # what is given twice, as to self-attention, stays one: torch may choose other operators for two
+            made = {id(value): (_copy(value), value) for value in tree_leaves((each.args, each.kwargs))}
+            args, kwargs = tree_map(lambda value: made[id(value)][0], (each.args, each.kwargs))
+            for copy, original in made.values():
                 if isinstance(copy, torch.Tensor):
                     self.copies[storage_of(copy)] = original
             return each.module(*args, **kwargs)
@@ -86,11 +88,11 @@ class Replay:
             wanted: Tensors whose gradients are asked for; None for the forward alone.
         """
         trace = Trace(_watched.__code__, self._enter)
-        with undisturbed(self._modules), self._taps.modules(trace.module), self._taps.traced_graph():
-            with self._taps.operators(trace.operator):
+        with undisturbed(self._modules, self.copies), self._taps.modules(trace.module):
+            with self._taps.traced_graph(graph=self._graph), self._taps.operators(trace.operator):
                 loss, gradients = _watched(deed, wanted)
             losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
-            broken = next((each for each in losses if not is_finite(each)), None)
+            broken = min((each for each in losses if not is_finite(each)), key=_without_nan, default=None)
             if broken is not None:
                 return Outcome(trace.origin(broken), trace, losses)
             bad = [i for i, each in enumerate(gradients) if each is not None and not is_finite(each)]
@@ -108,6 +110,10 @@ class Replay:
                 if each.devices:
                     torch.cuda.set_rng_state_all(each.devices)
                 return
+
+
+def _without_nan(tensor: torch.Tensor) -> bool:
+    return not bool(torch.isnan(tensor).any())
 
 
 def _copy(value: Any) -> Any:
@@ -128,15 +134,22 @@ def _watched(deed: Deed, wanted: Sequence[torch.Tensor] | None) -> tuple[Any, Se
 
 
 @contextlib.contextmanager
-def undisturbed(modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Put back random number generators, buffers and attributes of modules, and keep prints from the cell."""
+def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | None = None) -> Iterator[None]:
+    """Put back random number generators, buffers and attributes of modules, and keep prints from the cell.
+
+    Args:
+        modules: What is put back.
+        copies: Gains the buffers, by the memory of the copies that stand in for them.
+    """
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
     torch_state = torch.get_rng_state()
     cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call] # torch
     attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in modules]
     for part, values, buffers in attributes:
         for name, buffer in buffers.items():
-            part._buffers[name] = None if buffer is None else buffer.detach().clone()
+            copied = part._buffers[name] = None if buffer is None else buffer.detach().clone()
+            if copies is not None and buffer is not None and copied is not None:
+                copies[storage_of(copied)] = buffer
         vars(part).update({n: v.copy() for n, v in values.items() if type(v) in (list, dict, set) and n[0] != "_"})
         vars(part).update({name: _quiet_hooks(values[name]) for name in HOOKS if values.get(name)})
     silence = io.StringIO()

@@ -62,11 +62,15 @@ def watch_modules(seen: Callable[[nn.Module, tuple[Any, ...]], Done]) -> Iterato
 
 
 @contextmanager
-def traced_graph() -> Iterator[None]:
-    """Have gradients on, each node know the line that made it, and compiled code run as it is written."""
+def traced_graph(*, graph: bool = True) -> Iterator[None]:
+    """Have each node know the line that made it, and compiled code run as it is written.
+
+    Args:
+        graph: Whether gradients are on: without them torch may choose other operators.
+    """
     stance = getattr(torch.compiler, "set_stance", None)
     with ExitStack() as modes:
-        modes.enter_context(torch.enable_grad())
+        modes.enter_context(torch.set_grad_enabled(graph))
         modes.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
         if stance is not None:
             modes.enter_context(stance("force_eager"))

@@ -42,6 +42,8 @@ class Taps:
         self.leaves = self.follows = False
         self._sees_modules = False
         self.called: set[int] | None = None
+        self.ranges: dict[int, Any] | None = None  # of modules, by identity, for ``see("modules")``
+        self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
         self.clock = PhaseClock()
         self.spent = 0  # nanoseconds in listeners
         self.stack: list[nn.Module] = []

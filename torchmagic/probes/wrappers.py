@@ -31,6 +31,7 @@ class Switchboard(Protocol):
     called: set[int] | None
     clock: "PhaseClock"
     heard: Mapping[str, Sequence[Any]]
+    ranges: Mapping[int, Any] | None
 
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
@@ -48,14 +49,11 @@ class PhaseClock:
 def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
     clock, heard = taps.clock, taps.heard
-    plain = original is torch.nn.Module._wrapped_call_impl
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
         if taps.depth:
             if taps.follows and not taps.quiet and not is_compiling():
                 return _nested(taps, original, module, args, kwargs)
-            if plain and module._compiled_call_impl is None:  # the original does just this, one call deeper
-                return module._call_impl(*args, **kwargs)
             return original(module, *args, **kwargs)
         if taps.quiet or is_compiling():
             return original(module, *args, **kwargs)
@@ -149,6 +147,8 @@ def wrap_clip(taps: Switchboard, original: Any) -> Any:
     """Wrap ``clip_grad_norm_``, whose answer is the norm before clipping."""
 
     def clip_grad_norm_(*args: Any, **kwargs: Any) -> Any:
+        if taps.heard["clip_begin"]:
+            taps.emit("clip_begin")
         norm = original(*args, **kwargs)
         taps.emit("clip", norm)
         return norm

@@ -1,6 +1,7 @@
 """This file is the kinds: the list of all records that a run is stored as."""
 
 from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.connection import (
     DetachedLossRecord,
     FrozenOutputRecord,
@@ -10,6 +11,7 @@ from torchmagic.records.connection import (
     UnreachedRecord,
     UnregisteredRecord,
 )
+from torchmagic.records.costs import AllocationsRecord, CostsRecord
 from torchmagic.records.crash import (
     CrashSiteRecord,
     GradlessForwardRecord,
@@ -69,10 +71,22 @@ from torchmagic.records.precision import (
     ScalerUseRecord,
     SkippedStepRecord,
 )
+from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
 from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
 from torchmagic.records.reach import ReachRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.records.snapshot import SnapshotRecord
+from torchmagic.records.speed import (
+    BatchTimesRecord,
+    EvaluationGraphRecord,
+    ForwardRecord,
+    HardwareRecord,
+    InputGradientRecord,
+    StepRecord,
+    VerifiedRecord,
+    WorkerStartRecord,
+    ZeroedRecord,
+)
 from torchmagic.records.structure import (
     DirectFollowRecord,
     EqualUnitsRecord,
@@ -84,15 +98,19 @@ from torchmagic.records.structure import (
 KINDS: tuple[type, ...] = (
     AccumulationRecord,
     ActivationRecord,
+    AllocationsRecord,
     AutocastBackwardRecord,
     AutocastRecord,
     AwakeDropoutRecord,
     BackwardRecord,
     BadSampleRecord,
     BatchRecord,
+    BatchTimesRecord,
     BroadcastRecord,
     ClassCountsRecord,
     ClipRecord,
+    CompilationRecord,
+    CostsRecord,
     CrashRecord,
     CrashSiteRecord,
     DetachedLossRecord,
@@ -102,10 +120,12 @@ KINDS: tuple[type, ...] = (
     EnvironmentRecord,
     EqualUnitsRecord,
     EvalModeRecord,
+    EvaluationGraphRecord,
     EvaluationRecord,
     FailureRecord,
     Finding,
     FirstLayerRecord,
+    ForwardRecord,
     FrozenOutputRecord,
     GlobalModesRecord,
     GradScalerRecord,
@@ -113,10 +133,12 @@ KINDS: tuple[type, ...] = (
     GradlessForwardRecord,
     GroupRecord,
     HalfWeightsRecord,
+    HardwareRecord,
     HolderRecord,
     HostReadsRecord,
     IdleStepRecord,
     InplaceRecord,
+    InputGradientRecord,
     LeftoverGradientsRecord,
     LoaderRecord,
     LoaderUseRecord,
@@ -133,7 +155,9 @@ KINDS: tuple[type, ...] = (
     OutOfMemoryRecord,
     PaddingRecord,
     ParameterRecord,
+    PhasesRecord,
     ProbabilityInputRecord,
+    ProfileRecord,
     ReachRecord,
     RebuiltOptimizerRecord,
     RectifierRecord,
@@ -153,7 +177,9 @@ KINDS: tuple[type, ...] = (
     SlowModeRecord,
     SnapshotRecord,
     SoftmaxAxisRecord,
+    SourcesRecord,
     SquashRecord,
+    StepRecord,
     StoppingRecord,
     TargetRangeRecord,
     TransferRecord,
@@ -163,4 +189,7 @@ KINDS: tuple[type, ...] = (
     UnregisteredRecord,
     UnseenGraphRecord,
     UnsteppedRecord,
+    VerifiedRecord,
+    WorkerStartRecord,
+    ZeroedRecord,
 )

@@ -13,6 +13,7 @@ class Birth(StrEnum):
     FORWARD = "forward"
     GRADIENT = "gradient"
     PARAMETER = "parameter"
+    BUFFER = "buffer"
     UPDATE = "update"
 
 
@@ -46,6 +47,7 @@ class Cause(StrEnum):
     NO_TARGETS = "all targets are ignored"
     BAD_DATA = "data are not finite"
     BAD_CONSTANT = "a constant is not finite"
+    BAD_STATE = "optimizer state is not finite"
     EXPLODED_WEIGHTS = "weights exploded"
     OUT_OF_DOMAIN = "argument out of the function's domain"
     INFINITY_MINUS_INFINITY = "infinity minus infinity"
@@ -58,6 +60,7 @@ DIRECTIONS = {
     Birth.FORWARD: Direction.FORWARD,
     Birth.GRADIENT: Direction.BACKWARD,
     Birth.PARAMETER: Direction.INPUT,
+    Birth.BUFFER: Direction.INPUT,
     Birth.UPDATE: Direction.UPDATE,
 }
 
@@ -71,7 +74,7 @@ class NonfiniteRecord:
         step: Optimizer steps made before.
         model: Name of the model.
         module: Path of the innermost module at the origin, None outside any.
-        parameter: Parameter with a non-finite gradient or value, nearest to the origin.
+        parameter: Parameter with a non-finite gradient or value, nearest to the origin; the buffer that has one.
         op: Operator at the origin, such as ``log``; for a gradient the node, such as ``SqrtBackward0``.
         place: Line at the origin; for a gradient the line whose derivative it is.
         num_nan: NaN in the first non-finite tensor.
@@ -84,6 +87,10 @@ class NonfiniteRecord:
         rows: First rows of the batch that hold bad data.
         began: Step at which the weights, or the gradients, began to explode; None where they did not.
         proven: Whether a replay showed the operator; otherwise it was concluded from names in the graph.
+        evaluation: Number of the evaluation in which it was seen, from 1 on; None in training.
+        state: What the optimizer remembers for the parameter and is not finite, such as ``exp_avg_sq``.
+        optimizer: Class of that optimizer.
+        silences: Whether that state is infinite where the update is divided by it, so that the update is zero.
     """
 
     birth: Birth
@@ -103,6 +110,10 @@ class NonfiniteRecord:
     rows: tuple[int, ...] = ()
     began: int | None = None
     proven: bool = False
+    evaluation: int | None = None
+    state: str | None = None
+    optimizer: str | None = None
+    silences: bool = False
 
     @property
     def direction(self) -> Direction:

@@ -1,6 +1,9 @@
 """This file tells whether a tensor's values are finite."""
 
+from typing import Any
+
 import torch
+from torch.utils._pytree import tree_leaves
 
 
 def is_finite(tensor: torch.Tensor) -> bool:
@@ -18,3 +21,10 @@ def is_finite(tensor: torch.Tensor) -> bool:
         return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
     except (NotImplementedError, RuntimeError):  # a tensor of a kind that cannot be summed, or not read from outside
         return True
+
+
+def worst(tensors: Any) -> torch.Tensor | None:
+    """Return the first of several tensors that is on the CPU and not finite, the first of all where none is."""
+    found = [each for each in tree_leaves(tensors) if isinstance(each, torch.Tensor)]
+    bad = (each for each in found if each.is_cpu and not is_finite(each))
+    return next(bad, found[0] if found else None)

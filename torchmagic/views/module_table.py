@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchmagic.records.modelinfo import ModelRecord
-from torchmagic.views.module_tree import TreeRow, tree_rows
+from torchmagic.views.module_tree import ModuleRow, tree_rows
 from torchmagic.views.numbers import as_bytes, as_count, as_share
 from torchmagic.views.page import Cell, Table
 
@@ -15,7 +15,7 @@ _LONGEST = 22  # letters of a name or of shapes in the table of the tree
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
     name: str
-    cell: Callable[[TreeRow], Cell]
+    cell: Callable[[ModuleRow], Cell]
 
 
 def module_tables(record: ModelRecord, *, depth: int | None) -> tuple[Table, Table, bool]:
@@ -32,7 +32,7 @@ def module_tables(record: ModelRecord, *, depth: int | None) -> tuple[Table, Tab
     return shown, _table(rows, [first, *_more_columns()]), any(row.is_repeated for row in rows)
 
 
-def _table(rows: list[TreeRow], columns: list[_Column]) -> Table:
+def _table(rows: list[ModuleRow], columns: list[_Column]) -> Table:
     told = [each for each in columns if any(each.cell(row) not in (None, "") for row in rows)]
     return Table(
         columns=[each.name for each in told],
@@ -54,10 +54,10 @@ def _marked(record: ModelRecord) -> frozenset[str]:
 def _columns(record: ModelRecord) -> list[_Column]:
     root = record.modules[0]
 
-    def operations(row: TreeRow) -> Cell:
+    def operations(row: ModuleRow) -> Cell:
         return as_count(row.count * row.part.flops // _FLOPS_PER_MAC) if row.part.flops else None
 
-    def time(row: TreeRow) -> Cell:
+    def time(row: ModuleRow) -> Cell:
         seconds = row.part.seconds
         return as_share(row.count * seconds / root.seconds) if seconds is not None and root.seconds else None
 
@@ -86,15 +86,15 @@ def _cut(shapes: str) -> str:
     return shapes if len(shapes) <= _LONGEST else f"{shapes[: _LONGEST - 1].rstrip(', ')}…"
 
 
-def _size(row: TreeRow, size: int | None) -> str:
+def _size(row: ModuleRow, size: int | None) -> str:
     return as_bytes(row.count * size) if size and not row.part.shared_with else ""
 
 
-def _parameters(row: TreeRow) -> Cell:
+def _parameters(row: ModuleRow) -> Cell:
     return row.count * row.part.num_parameters if row.part.num_parameters and not row.part.shared_with else None
 
 
-def _remarks(row: TreeRow, *, usual: bool) -> str:
+def _remarks(row: ModuleRow, *, usual: bool) -> str:
     part, told = row.part, []
     if part.shared_with:
         return f"same as {part.shared_with}"

@@ -70,6 +70,7 @@ class Plot:
         y_label: Name or unit of the axis of values.
         log: Whether the axis of values should be logarithmic.
         stacked: Whether each curve stands on the one before, as parts of a whole; they then share their steps.
+        marks: Places on the axis of steps that a reader should look at, each with a word that says what is there.
     """
 
     title: str
@@ -78,6 +79,7 @@ class Plot:
     y_label: str = ""
     log: bool = False
     stacked: bool = False
+    marks: Sequence[tuple[float, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,63 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One box of a ``Flame``: a name, an amount, what of it belongs to parts, and words for who asks for more."""
+
+    name: str
+    amount: float
+    parts: Sequence["Box"] = ()
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flame:
+    """Boxes within boxes, each as wide as its amount: an icicle, the whole on top.
+
+    Args:
+        title: What is measured.
+        boxes: The boxes on top; the parts of a box amount to no more than it does.
+        unit: Names the amounts, as in ``Shares``.
+    """
+
+    title: str
+    boxes: Sequence[Box]
+    unit: str = "s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLine:
+    """One line of a ``Source``.
+
+    Args:
+        number: From 1; None for a gap, whose ``text`` says what is left out.
+        text: The line without its line break.
+        heat: Length of its bar, 0 to 1.
+        cells: What stands in the columns; empty for a line of which nothing is told.
+    """
+
+    number: int | None
+    text: str
+    heat: float = 0.0
+    cells: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Lines of source, each with a bar and what it cost.
+
+    Args:
+        title: The file's or cell's name.
+        columns: Names over the cells; of narrow room the last ones are left out first.
+        lines: The lines in order.
+    """
+
+    title: str
+    columns: Sequence[str]
+    lines: Sequence[SourceLine]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
     """Two texts line by line: what only the old one has, what only the new one has, and some lines around.
 
@@ -149,7 +208,7 @@ class Fold:
     blocks: Sequence["Block"]
 
 
-Block = Text | Code | Facts | Table | Plot | Bars | Image | Shares | Diff | Findings | Fold
+Block = Text | Code | Facts | Table | Plot | Bars | Image | Shares | Flame | Source | Diff | Findings | Fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

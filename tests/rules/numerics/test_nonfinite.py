@@ -25,6 +25,8 @@ def born(birth, **facts):
         (Birth.INPUT, "nonfinite-input"),
         (Birth.FORWARD, "nonfinite-forward"),
         (Birth.PARAMETER, "nonfinite-forward"),
+        (Birth.BUFFER, "nonfinite-forward"),
+        (Birth.UPDATE, "nonfinite-forward"),
         (Birth.GRADIENT, "nonfinite-gradient"),
     ],
 )
@@ -128,3 +130,31 @@ def test_a_gradient_that_leaks_through_a_mask_says_so():
 def test_a_bad_batch_says_which_rows():
     (finding,) = born(Birth.INPUT, model="net", where="columns 3 of 8", rows=(4, 9))["nonfinite-input"]
     assert finding.evidence["rows"] == "4, 9"
+
+
+def test_a_buffer_is_told_by_its_module_and_the_evaluation():
+    facts = {"module": "net.1", "parameter": "net.1.running_var", "evaluation": 3}
+    (finding,) = born(Birth.BUFFER, **facts)["nonfinite-forward"]
+    assert finding.title == "net.1: running_var is non-finite at step 6, evaluation 3"
+    assert "evaluation mode does" in finding.why
+    assert "net.1.reset_running_stats()" in finding.fix
+    (finding,) = born(Birth.BUFFER, **{**facts, "parameter": "net.1.scale"})["nonfinite-forward"]
+    assert "reset_running_stats" not in finding.fix
+
+
+@pytest.mark.parametrize(("birth", "rule"), [(Birth.FORWARD, "nonfinite-forward"), (Birth.INPUT, "nonfinite-input")])
+def test_an_origin_in_an_evaluation_says_which(birth, rule):
+    (finding,) = born(birth, op="log", where="columns 3 of 8", evaluation=2)[rule]
+    assert "step 6, evaluation 2" in finding.title
+    (finding,) = born(birth, op="log", where="columns 3 of 8")[rule]
+    assert "evaluation" not in finding.title
+
+
+@pytest.mark.parametrize(("silences", "severity"), [(False, Severity.ERROR), (True, Severity.WARNING)])
+def test_a_state_of_the_optimizer_is_told_by_its_name(silences, severity):
+    facts = {"module": "net.0", "parameter": "net.0.weight", "state": "exp_avg_sq", "optimizer": "Adam"}
+    (finding,) = born(Birth.UPDATE, silences=silences, cause=Cause.BAD_STATE, **facts)["nonfinite-forward"]
+    assert "exp_avg_sq of net.0.weight in Adam" in finding.title
+    assert (finding.severity, finding.parameter) == (severity, "net.0.weight")
+    assert ("no longer updated" in finding.title) == silences
+    assert ("was non-finite before the step" in finding.title) != silences

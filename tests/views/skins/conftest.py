@@ -7,7 +7,25 @@ from pathlib import Path
 import pytest
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Bars, Code, Diff, Facts, Findings, Fold, Line, Page, Plot, Shares, Table, Text, Trend
+from torchmagic.views.page import (
+    Bars,
+    Box,
+    Code,
+    Diff,
+    Facts,
+    Findings,
+    Flame,
+    Fold,
+    Line,
+    Page,
+    Plot,
+    Shares,
+    Source,
+    SourceLine,
+    Table,
+    Text,
+    Trend,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 NAN, INF = math.nan, math.inf
@@ -81,6 +99,32 @@ def page():
                 new="run 2",
                 lines=[("@", "line 3"), (" ", "for x in data:"), ("-", "    step(0.1)"), ("+", "    step(0.01)")],
             ),
+            Flame(
+                title="Time by module",
+                boxes=[
+                    Box(
+                        name="net",
+                        amount=0.02,
+                        told="Net, 12 calls",
+                        parts=[
+                            Box(name="embed", amount=0.00002),
+                            Box(name="body", amount=0.012, parts=[Box(name="linear", amount=0.009)]),
+                            Box(name="head", amount=0.004),
+                        ],
+                    ),
+                    Box(name="loss", amount=0.005),
+                ],
+            ),
+            Source(
+                title="this cell",
+                columns=["own ms", "share %"],
+                lines=[
+                    SourceLine(number=None, text="2 lines"),
+                    SourceLine(number=3, text="for x in data:", heat=1.0, cells=["41.2", "62"]),
+                    SourceLine(number=4, text="\tstep(x)", heat=0.02, cells=["0.9", "1.4"]),
+                    SourceLine(number=5, text=""),
+                ],
+            ),
             Fold(title="More", blocks=[Text(text="Told only to those who ask."), Table(columns=["a"], rows=[[1]])]),
         ],
     )
@@ -119,6 +163,12 @@ def hostile_page():
             Diff(title=trap, old=trap, new=trap, lines=[(sign, trap) for sign in "@ -+"]),
             Shares(title=trap, parts=[(trap, 1.0)], unit=trap),
             Facts(rows=[(trap, trap)]),
+            Flame(title=trap, boxes=[Box(name=trap, amount=1.0, told=trap)], unit=trap),
+            Source(
+                title=trap,
+                columns=[trap],
+                lines=[SourceLine(number=1, text=trap, heat=1.0, cells=[trap]), SourceLine(number=None, text=trap)],
+            ),
             Code(text=trap),
             Fold(title=trap, blocks=[Text(text=trap), Table(columns=[trap], rows=[[Trend(values=[1.0])]])]),
         ],
@@ -149,6 +199,10 @@ def empty_page():
             Diff(title="", old="", new="", lines=[("+", "")]),
             Plot(title="Memory", lines=[], stacked=True),
             Plot(title="Memory", lines=[Line(name="all", steps=[], values=[])], stacked=True),
+            Flame(title="", boxes=[]),
+            Flame(title="Time", boxes=[Box(name="", amount=0.0), Box(name="lost", amount=NAN)]),
+            Source(title="", columns=[], lines=[]),
+            Source(title="cell", columns=["own"], lines=[SourceLine(number=1, text="", heat=NAN, cells=[""])]),
             Fold(title="", blocks=[]),
             Table(columns=["a"], rows=[[Trend(values=[])]]),
         ],

@@ -19,7 +19,8 @@ def test_every_kind_of_block_is_json(page, hostile_page, empty_page):
 
 def test_kinds_are_named(page):
     kinds = [block["kind"] for block in as_wire(page)["blocks"]]
-    assert kinds == ["text", "findings", "plot", "bars", "table", "shares", "facts", "code", "plot", "diff", "fold"]
+    first = ["text", "findings", "plot", "bars", "table", "shares", "facts", "code", "plot", "diff"]
+    assert kinds == [*first, "flame", "source", "fold"]
 
 
 def test_a_fold_carries_its_blocks(page):

@@ -84,6 +84,7 @@ function livePlot(figure, plot) {
     place = axes(drawn, { log: state.log && !log.hidden, stacked: plot.stacked, from, to, width, xLabel: plot.x });
     const clipped = draw("svg", { x: PLOT.left, width: Math.max(0, place.right - PLOT.left), height: PLOT.height, viewBox: `${PLOT.left} 0 ${Math.max(1, place.right - PLOT.left)} ${PLOT.height}` });
     clipped.append(...drawn.flatMap((line) => (plot.stacked ? areaMarks : lineMarks)(line, place)));
+    clipped.append(...plot.marks.filter(([step]) => step >= from && step <= to).flatMap((mark) => flagMarks(mark, place)));
     svg.setAttribute("viewBox", `0 0 ${width} ${PLOT.height}`);
     canvas.replaceChildren(...place.marks, clipped);
     back.hidden = from === whole[0] && to === whole[1];

@@ -49,6 +49,15 @@ function areaMarks(line, { x, y, floor }) {
   return upper.length ? [draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `area c${line.index % NUM_COLOURS}` })] : [];
 }
 
+// What a reader should look at: a line across the axis, and a word at its upper end.
+function flagMarks([step, word], { x, floor, right }) {
+  const ending = x(step) > right - 90;
+  return [
+    draw("line", { x1: x(step), x2: x(step), y1: PLOT.top, y2: floor, class: "flag" }),
+    draw("text", { x: x(step) + (ending ? -5 : 5), y: PLOT.top + 8, class: "readout", "text-anchor": ending ? "end" : "start" }, word),
+  ];
+}
+
 // Each line on top of those before it; what is not finite counts nothing.
 function piled(lines) {
   let below = [];

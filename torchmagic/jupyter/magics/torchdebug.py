@@ -1,21 +1,19 @@
 """This file is the ``%%torchdebug`` magic: its cell form for programs, its line form, and watching until told off."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand, output_can_be_silenced
 
-from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.switches import switches
-from torchmagic.jupyter.cells import Cell, Cells
-from torchmagic.jupyter.options import MAGIC, asks
+from torchmagic.jupyter.asked import Asked
+from torchmagic.jupyter.cell_magics import TORCHDEBUG, asks
+from torchmagic.jupyter.cells import Cells
+from torchmagic.jupyter.header import is_headed
 from torchmagic.jupyter.parsing import answer, no_statement, parse
-from torchmagic.jupyter.tracebacks import remove_our_frames
-from torchmagic.jupyter.user_code import UserCode
-from torchmagic.jupyter.wall import tell_once
+from torchmagic.jupyter.statements import execute
 
-if TYPE_CHECKING:
-    from torchmagic.jupyter.cell_run import CellRun
+_NAME = TORCHDEBUG.name
 
 
 @magics_class
@@ -25,14 +23,15 @@ class TorchdebugMagics(Magics):
     Args:
         shell: The shell.
         configuration: Defaults of the options.
+        cells: The cells that are running.
     """
 
     shell: Any
 
-    def __init__(self, shell: Any, configuration: Any) -> None:
+    def __init__(self, shell: Any, configuration: Any, cells: Cells) -> None:
         super().__init__(shell)
         self.configuration = configuration
-        self.cells = Cells(shell, self._asked_run, self._automatic_run)
+        self.cells = cells
         self._automatic: str | None = None  # the options of what is watched without being asked for
 
     @output_can_be_silenced
@@ -54,77 +53,41 @@ class TorchdebugMagics(Magics):
         word, _, options = line.strip().partition(" ")
         question = options if word in ("on", "off") else line
         if asks(question):
-            print(answer(question))  # noqa: T201 - it is what was asked for
+            print(answer(TORCHDEBUG, question))  # noqa: T201 - it is what was asked for
             return None
         if cell is None and word in ("on", "off"):
             return self._switch(word, options)
-        settings, statement = self._parsed(line)
+        asked, statement = self._parsed(line)
         if cell is not None and statement:
-            raise UsageError(no_statement(statement))
+            raise UsageError(no_statement(TORCHDEBUG, statement))
         code = statement if cell is None else cell
         if not code:
-            raise UsageError(f"%{MAGIC} wants a statement to watch, or on, off or --help; %%{MAGIC} watches a cell")
-        return self._execute(code, settings)
+            raise UsageError(f"%{_NAME} wants a statement to watch, or on, off or --help; %%{_NAME} watches a cell")
+        return execute(code, self.cells, lambda: asked)
+
+    def read(self, options: str) -> Asked:
+        """Return what a header asks for.
+
+        Raises:
+            UsageError: If something is wrong with it.
+        """
+        asked, statement = self._parsed(options)
+        if statement:
+            raise UsageError(no_statement(TORCHDEBUG, statement))
+        return asked
+
+    def ask_for_all(self, info: Any) -> Asked | None:
+        """Ask for the watching of a cell without a header, between on and off."""
+        if self._automatic is None or is_headed(info.raw_cell):
+            return None
+        return self._parsed(self._automatic)[0]  # anew: switches and defaults may have changed
 
     def _switch(self, word: str, options: str) -> None:
         _, rest = self._parsed(options)
         if rest or (word == "off" and options.strip()):
-            raise UsageError(f"%{MAGIC} {word} takes {'no' if word == 'off' else 'only'} options, got {options!r}")
+            raise UsageError(f"%{_NAME} {word} takes {'no' if word == 'off' else 'only'} options, got {options!r}")
         self._automatic = options if word == "on" else None
 
-    def _parsed(self, line: str) -> tuple[Settings, str]:
-        return parse(line, switches.over(self.configuration.values_by_field()))
-
-    def _asked_run(self, options: str, info: Any) -> "CellRun":
-        """The run of a cell with a header."""
-        settings, statement = self._parsed(options)
-        if statement:
-            raise UsageError(no_statement(statement))
-        return self._run(settings, info, source=getattr(info, "raw_cell", ""))
-
-    def _automatic_run(self, info: Any) -> "CellRun | None":
-        """The run of a cell without a header, between on and off."""
-        if self._automatic is None or info.raw_cell.lstrip().startswith(f"%%{MAGIC}"):
-            return None
-        settings, _ = self._parsed(self._automatic)  # anew: switches and defaults may have changed
-        return self._run(settings, info, source=info.raw_cell, automatic=True)
-
-    def _run(self, settings: Settings, info: Any, *, source: str, automatic: bool = False) -> "CellRun":
-        # What only runs need is loaded with the first of them: loading the extension is to cost next to nothing.
-        from torchmagic.jupyter.cell_run import CellRun  # noqa: PLC0415
-        from torchmagic.jupyter.showing import Showing  # noqa: PLC0415
-
-        has_front_end = getattr(self.shell, "kernel", None) is not None
-        cell_id = getattr(info, "cell_id", None)
-        Showing.shelf.most = self.configuration.living_panels
-        showing = Showing(settings.panel, front_end=has_front_end, cell_id=cell_id)
-        return CellRun(settings, namespace=self.shell.user_ns, showing=showing, source=source, automatic=automatic)
-
-    def _execute(self, code: str, settings: Settings) -> Any:
-        """Run code as the shell would, watched; it is shown when the cell around it has ended."""
-        compiled = UserCode(self.shell, code)
-        if self.cells.is_watched:
-            tell_once("the cell is watched already; the statement is part of that run")
-            return compiled.run()
-        cell = self.cells.innermost or Cell(self.shell)
-        run = self._run(settings, cell.info, source=code)
-        cell.watch(run)
-        try:
-            result = compiled.run()
-        except BaseException as error:
-            remove_our_frames(error)
-            self._finish(cell, run, error)
-            raise
-        self._finish(cell, run, None)
-        return result
-
-    def _finish(self, cell: Cell, run: "CellRun", error: BaseException | None) -> None:
-        """Close a run; show it at once when no cell is running that would show it at its end."""
-        run.close(error)
-        if cell is self.cells.innermost:
-            return
-        from torchmagic.jupyter.verdict import verdict  # noqa: PLC0415 - as above
-
-        failure = verdict(cell.end(error))
-        if failure is not None and error is None:
-            raise failure
+    def _parsed(self, line: str) -> tuple[Asked, str]:
+        settings, statement = parse(TORCHDEBUG, line, switches.over(self.configuration.values_by_field()))
+        return Asked(magic=TORCHDEBUG, settings=settings), statement

@@ -22,6 +22,8 @@ _SCRIPTS = (
     "rows",
     "table",
     "places",
+    "flame",
+    "source",
     "findings",
     "pages",
     "tabs",
@@ -44,6 +46,8 @@ class Status(TypedDict, total=False):
         overhead: Share of them spent inside torchmagic, 0 to 1; None while unknown.
         findings: How many findings there are by severity.
         first: Title of the finding to be read first; empty where there is none.
+        doing: What is being done with the present step, such as which steps are profiled; empty where that goes
+            without saying.
         progress: ``batch``, ``batches``, ``epoch``, ``seconds_per_step``, ``seconds_left`` and ``shares`` of a run that
             goes on; None where that is not known.
         watching: The level and the probes in force, as ``wishes.watched`` gives them; None where they are fixed.
@@ -55,6 +59,7 @@ class Status(TypedDict, total=False):
     overhead: float | None
     findings: Mapping[str, int]
     first: str
+    doing: str
     progress: Mapping[str, Any] | None
     watching: Mapping[str, Any] | None
 

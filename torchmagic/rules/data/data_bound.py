@@ -16,6 +16,7 @@ from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.analyses.time_split import PHASES
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
+from torchmagic.records.profile import ProfileRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -26,7 +27,9 @@ MIN_STEPS = 3
 
 @rule
 def data_bound(run: Run, *, min_share: float = MIN_SHARE, min_seconds: float = MIN_SECONDS) -> Iterator[Finding]:
-    """Report the loader that a loop waits for most of its time."""
+    """Report the loader that a loop waits for most of its time; of a profile, ``slow-loading`` tells more."""
+    if run.of(ProfileRecord):
+        return
     waits = {name: sum(run.series("batch_wait", name=name)[1]) for name in run.subjects("batch_wait")}
     seconds = _seconds(run)
     waited, whole = seconds["data"], sum(seconds.values())

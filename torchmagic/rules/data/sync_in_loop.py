@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from torchmagic.records.feeding import HostReadsRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.profile import ProfileRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -27,7 +28,9 @@ MIN_LOOKS = 2
 
 @rule
 def sync_in_loop(run: Run, *, min_reads: float = MIN_READS, min_looks: int = MIN_LOOKS) -> Iterator[Finding]:
-    """Report the line that reads most."""
+    """Report the line that reads most; of a profile, ``host-reads`` tells what that costs."""
+    if run.of(ProfileRecord):
+        return
     steps, counts = run.series("host_reads")
     if len(counts) < min_looks or statistics.median(counts) < min_reads:
         return

@@ -18,6 +18,7 @@ from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.notebook import GlobalModesRecord
+from torchmagic.records.profile import ProfileRecord
 from torchmagic.rules.rule import line_in, rule
 from torchmagic.session.run import Run
 
@@ -30,7 +31,9 @@ INTENT = ("set_default_dtype", "create_graph", "gradcheck", "hessian", "jacobian
 
 @rule
 def dtype_float64(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
-    """Report each model that trains with float64 weights on float64 batches by accident."""
+    """Report each model in float64 by accident, batches included; ``double-precision`` tells that of a profile."""
+    if run.of(ProfileRecord):
+        return
     chosen = any("torch.set_default_dtype" in record.changed for record in run.of(GlobalModesRecord))
     second_order = any(record.class_name == "LBFGS" for record in run.of(OptimizerRecord))
     if run.steps < min_steps or chosen or second_order or any(word in run.source for word in INTENT):

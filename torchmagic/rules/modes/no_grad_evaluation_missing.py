@@ -12,8 +12,10 @@ a backward would need.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.profile_costs import profile_of
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -39,7 +41,14 @@ def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> I
             module=first.model,
             **line_of(first.place),
             step=first.step,
-            evidence={"passes": len(here), "batches": batches, "threshold": min_batches},
+            evidence={"passes": len(here), "batches": batches, "threshold": min_batches, **_cost(run, place)},
             why="No backward follows these forwards, but each keeps its intermediate values for one.",
             fix="with torch.no_grad():  # around the evaluation",
         )
+
+
+def _cost(run: Run, place: Place | None) -> dict[str, float]:
+    """Return what a profile says that the line took; nothing where there is none, or it was not in it."""
+    profile = profile_of(run)
+    lines = profile.costs.lines if profile is not None else ()
+    return next(({"seconds in the profile": line.total} for line in lines if line.place == place and line.total), {})

@@ -2,7 +2,9 @@
 
 *Symptom*: the loss is NaN or infinite although the batch is clean.
 
-*Why it happens*: log of zero, division by zero, an exponential that overflows, or weights that an earlier step blew up.
+*Why it happens*: log of zero, division by zero, an exponential that overflows, weights that an earlier step blew up, or
+what the model or its optimizer keeps between steps: running statistics of batch norm, which only evaluation reads,
+moments of Adam.
 
 *What to try*: look at the operator named and at what it was given: clamp its argument, add a small constant, or use the
 stable form (``log_softmax``, ``logsumexp``, ``binary_cross_entropy_with_logits``).
@@ -54,6 +56,10 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is Birth.FORWARD:
             yield _made(record)
+        elif record.birth is Birth.BUFFER:
+            yield _kept(record)
+        elif record.state is not None:
+            yield _remembered(record)
         elif record.birth in (Birth.PARAMETER, Birth.UPDATE):
             yield _spread(record)
 
@@ -67,16 +73,14 @@ def _made(record: NonfiniteRecord) -> Finding:
         rule="nonfinite-forward",
         severity=Severity.ERROR,
         confidence=0.99 if record.proven else 0.95 if record.op else 0.8,
-        title=f"{what} makes the first non-finite value at step {record.step}, in {record.module or 'the loss'}",
+        title=f"{what} makes the first non-finite value at {_when(record)}, in {record.module or 'the loss'}",
         module=record.module,
         **line_of(record.place),
         step=record.step,
         evidence={
             "operator": what,
             "operands": record.operands or "not seen",
-            "NaN": record.num_nan,
-            "Inf": record.num_inf,
-            "values": record.num_elements,
+            **_counts(record),
             "cause": record.cause.value,
         },
         why=f"Inputs and parameters were finite; {what}{given} gave the first value that is not.{since}",
@@ -86,24 +90,71 @@ def _made(record: NonfiniteRecord) -> Finding:
     )
 
 
+def _when(record: NonfiniteRecord) -> str:
+    return f"step {record.step}" + (f", evaluation {record.evaluation}" if record.evaluation is not None else "")
+
+
+def _counts(record: NonfiniteRecord) -> dict[str, int]:
+    return {"NaN": record.num_nan, "Inf": record.num_inf, "values": record.num_elements}
+
+
+def _kept(record: NonfiniteRecord) -> Finding:
+    name = (record.parameter or "").rpartition(".")[2]
+    running = name.startswith("running_")
+    return Finding(
+        rule="nonfinite-forward",
+        severity=Severity.ERROR,
+        confidence=0.99,
+        title=f"{record.module}: {name} is non-finite at {_when(record)}",
+        module=record.module,
+        parameter=record.parameter,
+        **line_of(record.place),
+        step=record.step,
+        evidence=_counts(record),
+        why=f"The buffer {record.parameter} holds the first values that are not finite"
+        + (": training mode normalises with the batch and does not read it, evaluation mode does." if running else "."),
+        fix=f"{record.module}.reset_running_stats(), and look for the batch or the line that spoiled it"
+        if running
+        else "look for the line, or the checkpoint, that wrote the buffer",
+    )
+
+
+def _remembered(record: NonfiniteRecord) -> Finding:
+    subject = f"{record.state} of {record.parameter} in {record.optimizer}"
+    title = f"update: {subject} was non-finite before the step, seen at {_when(record)}"
+    why = f"The gradients were finite, and the optimizer adds what it remembers to them: {record.state} was not."
+    fix = "look for what wrote the optimizer's state, such as a checkpoint, or build the optimizer anew"
+    if record.silences:
+        title = f"{subject} is infinite at {_when(record)}: these weights are no longer updated"
+        why = "The update is divided by this moment: where it is infinite, the update is zero, in every later step too."
+        fix = "clip the gradients, or keep parameters and optimizer in float32; build the optimizer anew to go on"
+    return Finding(
+        rule="nonfinite-forward",
+        severity=Severity.WARNING if record.silences else Severity.ERROR,
+        confidence=0.95,
+        title=title,
+        module=record.module,
+        parameter=record.parameter,
+        **line_of(record.place),
+        step=record.step,
+        evidence={**_counts(record), "cause": record.cause.value, "given": record.operands},
+        why=why,
+        fix=fix,
+    )
+
+
 def _spread(record: NonfiniteRecord) -> Finding:
     return Finding(
         rule="nonfinite-forward",
         severity=Severity.ERROR,
         confidence=0.9,
-        title=f"{record.parameter} is non-finite before the forward at step {record.step}"
+        title=f"{record.parameter} is non-finite before the forward at {_when(record)}"
         + (f": {record.op} in the update made it so" if record.op else ""),
         module=record.module,
         parameter=record.parameter,
         **line_of(record.place),
         step=record.step,
-        evidence={
-            "NaN": record.num_nan,
-            "Inf": record.num_inf,
-            "values": record.num_elements,
-            "cause": record.cause.value,
-            "given": record.operands or "not seen",
-        },
+        evidence={**_counts(record), "cause": record.cause.value, "given": record.operands or "not seen"},
         why=_reason(record),
         fix=UPDATE_CURES.get(record.cause, "lower the learning rate or clip gradients")
         if record.birth is Birth.UPDATE

@@ -24,11 +24,13 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is not Birth.INPUT:
             continue
+        seen = f", evaluation {record.evaluation}," if record.evaluation is not None else ""
         yield Finding(
             rule="nonfinite-input",
             severity=Severity.ERROR,
             confidence=0.99,
-            title=f"the batch at step {record.step} has {record.num_nan} NaN, {record.num_inf} Inf ({record.where})",
+            title=f"the batch at step {record.step}{seen} has {record.num_nan} NaN, {record.num_inf} Inf"
+            f" ({record.where})",
             module=record.model,
             **line_of(record.place),
             step=record.step,

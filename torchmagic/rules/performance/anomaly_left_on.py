@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from torchmagic.records.feeding import SlowModeRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.profile import ProfileRecord
 from torchmagic.rules.rule import rule
 from torchmagic.session.run import Run
 
@@ -30,7 +31,8 @@ FIX = {
 @rule
 def anomaly_left_on(run: Run, *, min_steps: int = MIN_STEPS, min_looks: int = MIN_LOOKS) -> Iterator[Finding]:
     """Report each mode that was on from the first to the last look of a long run."""
-    for mode in dict.fromkeys(record.mode for record in run.of(SlowModeRecord)):
+    ours = {"profiler"} if run.of(ProfileRecord) else set()
+    for mode in {record.mode: None for record in run.of(SlowModeRecord) if record.mode not in ours}:
         steps = [record.step for record in run.of(SlowModeRecord) if record.mode == mode]
         if run.steps < min_steps or len(steps) < min_looks or steps[0] > 0 or 2 * steps[-1] < run.steps:
             continue

@@ -11,6 +11,7 @@ import jinja2
 from torchmagic.views.numbers import as_amount, as_number, as_share
 from torchmagic.views.page import Bars, Cell, Page, Plot, Shares, Table, Trend
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
+from torchmagic.views.skins.flame_rows import fits, placed, told
 from torchmagic.views.skins.line_summary import (
     alternative_text,
     bars_sentence,
@@ -82,6 +83,7 @@ def _environment() -> jinja2.Environment:
         bars_sentence=bars_sentence,
         data_url=_data_url,
         evidence=evidence,
+        fits=fits,
         kind=_kind,
         line_summary=line_summary,
         number_columns=number_columns,
@@ -90,12 +92,14 @@ def _environment() -> jinja2.Environment:
         picture_png=picture_png,
         picture_sentence=picture_sentence,
         place=place,
+        placed=placed,
         reading_order=reading_order,
         remedy=remedy,
         rows=_rows,
         shown_size=shown_size,
         spans=spans,
         standing=standing,
+        told=told,
         trend_drawing=trend_drawing,
         trend_sentence=trend_sentence,
     )

@@ -78,7 +78,13 @@ def alternative_text(block: Plot | Bars) -> str:
     if isinstance(block, Bars):
         return f"Histogram {block.title}: {bars_sentence(block)}."
     curves = "; ".join(f"{line.name} {line_sentence(line, x_label=block.x_label)}" for line in block.lines)
-    return f"Plot {block.title} over {block.x_label}: {curves or 'no values'}."
+    marked = f"; marked: {marks_sentence(block)}" if block.marks else ""
+    return f"Plot {block.title} over {block.x_label}: {curves or 'no values'}{marked}."
+
+
+def marks_sentence(plot: Plot) -> str:
+    """Say what is marked on the axis of steps."""
+    return ", ".join(f"{plot.x_label} {as_number(step)} {word}".rstrip() for step, word in plot.marks)
 
 
 def bars_sentence(bars: Bars) -> str:

@@ -13,24 +13,29 @@ from torchmagic.views.page import (
     Diff,
     Facts,
     Findings,
+    Flame,
     Fold,
     Image,
     Page,
     Plot,
     Shares,
+    Source,
     Table,
     Text,
     Trend,
 )
 from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
-from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline, trend_drawing
+from torchmagic.views.skins.flame_rows import flame_rows
+from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, marks_sentence, sparkline, trend_drawing
 from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
+from torchmagic.views.skins.source_rows import source_rows
 from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
 NUM_ROWS = 50
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 _SPARK = 24
+_WIDTH = 110  # letters that GitHub shows of code before it scrolls
 
 
 def as_markdown(pages: Page | Sequence[Page], *, title: str = "", num_rows: int = NUM_ROWS) -> str:
@@ -72,7 +77,7 @@ def _sentence(text: str) -> str:
     return "".join(_inline(part) if is_code else _escaped(part) for is_code, part in spans(text))
 
 
-def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one answer a kind of block
+def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901, PLR0912 - one answer a kind of block
     match block:
         case Text():
             yield f"**{_escaped(block.text)}**" if block.strong else _escaped(block.text)
@@ -85,6 +90,8 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one an
         case Plot():
             yield f"**{_escaped(block.title)}** over {_escaped(block.x_label)}"
             yield _lines(block)
+            if block.marks:
+                yield f"Marked: {_escaped(marks_sentence(block))}"
         case Bars():
             drawn = sparkline([float(count) for count in block.counts], width=_SPARK, log=block.log)
             yield f"**{_escaped(block.title)}** {drawn} {_escaped(bars_sentence(block))}"
@@ -95,6 +102,12 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901 - one an
         case Shares():
             yield f"**{_escaped(block.title)}**"
             yield _shares(block)
+        case Flame():
+            yield f"**{_escaped(block.title)}**"
+            yield _fenced("\n".join(flame_rows(block, width=_WIDTH, num_rows=num_rows)))
+        case Source():
+            yield f"**{_escaped(block.title)}**"
+            yield _fenced("\n".join(source_rows(block, width=_WIDTH, num_lines=2 * num_rows)))
         case Diff():
             yield f"**{_escaped(block.title)}** (- {_escaped(block.old)}, + {_escaped(block.new)})"
             yield _fenced("\n".join(_signed(sign, line) for sign, line in block.lines), "diff")

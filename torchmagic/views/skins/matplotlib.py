@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from torchmagic.views.numbers import as_count, as_number
-from torchmagic.views.page import Bars, Line, Page, Plot
+from torchmagic.views.page import Bars, Flame, Line, Page, Plot
+from torchmagic.views.skins.icicle import draw_icicle, icicle_height
+from torchmagic.views.skins.stack import draw_marks, draw_stack
 from torchmagic.views.skins.text_table import printable, shortened
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 # every colour keeps a contrast of 3:1 or more on white and on a dark notebook
 # An axis spans at least this share of its values: four digits tell its ticks apart.
 LEAST_SPAN = 0.01
+Drawn = Plot | Bars | Flame
+
 _GREY = "#7a7a7a"
 _COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
 _WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
@@ -32,18 +36,18 @@ _NUM_COLOURS = 128
 
 
 def as_figure(page: Page) -> "Figure":
-    """Return the plots and histograms of a page as one figure, one below the other.
+    """Return the plots, histograms and flames of a page as one figure, one below the other.
 
     The figure belongs to no backend and is not known to ``pyplot``; the user's settings and figures stay as they are.
 
     Args:
-        page: Any page; blocks that are neither ``Plot`` nor ``Bars`` are left out.
+        page: Any page; other blocks are left out.
     """
-    return _figure([block for block in page.blocks if isinstance(block, Plot | Bars)])
+    return _figure([block for block in page.blocks if isinstance(block, Drawn)])
 
 
-def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
-    """Return a plot or histogram as PNG bytes with a transparent ground, readable on white and on dark.
+def as_png(block: Drawn, *, dpi: float = _DPI) -> bytes:
+    """Return a plot, histogram or flame as PNG bytes with a transparent ground, readable on white and on dark.
 
     Args:
         block: What to draw; it may be empty, and values may be NaN or infinite.
@@ -58,7 +62,7 @@ def as_png(block: Plot | Bars, *, dpi: float = _DPI) -> bytes:
     return _of_few_colours(buffer)
 
 
-def as_grid_png(blocks: Sequence[Plot | Bars], *, title: str, num_columns: int = 2, dpi: float = _DPI) -> bytes:
+def as_grid_png(blocks: Sequence[Drawn], *, title: str, num_columns: int = 2, dpi: float = _DPI) -> bytes:
     """Return plots side by side as one PNG picture on white, each under its title.
 
     Args:
@@ -97,23 +101,26 @@ def _of_few_colours(png: io.BytesIO) -> bytes:
     return smaller.getvalue()
 
 
-def _figure(blocks: Sequence[Plot | Bars]) -> "Figure":
+def _figure(blocks: Sequence[Drawn]) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
     from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
 
-    height = sum(_HEIGHT + _ROW * (_legend_rows(block) - 1) for block in blocks) or _HEIGHT
-    figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", frameon=False)
+    heights = [_height(block) for block in blocks]
+    figure = Figure(figsize=(_WIDTH, sum(heights) or _HEIGHT), dpi=_DPI, layout="constrained", frameon=False)
     FigureCanvasAgg(figure)
-    for index, block in enumerate(blocks, start=1):
-        _draw(figure.add_subplot(len(blocks), 1, index), block)
+    grid = figure.add_gridspec(max(1, len(blocks)), 1, height_ratios=heights or None)
+    for index, block in enumerate(blocks):
+        _draw(figure.add_subplot(grid[index]), block)
     _as_it_stands(figure)
     return figure
 
 
-def _draw(axes: "Axes", block: Plot | Bars) -> None:
+def _draw(axes: "Axes", block: Drawn) -> None:
     _dress(axes)
     if isinstance(block, Plot):
         _draw_plot(axes, block)
+    elif isinstance(block, Flame):
+        draw_icicle(axes, block, colour=_COLOURS[1], ink=_GREY, size=_SMALL)
     else:
         _draw_bars(axes, block)
 
@@ -150,7 +157,8 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
     for index, line in enumerate([] if plot.stacked else plot.lines):
         _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
     if plot.stacked:
-        _draw_stack(axes, plot.lines)
+        draw_stack(axes, plot.lines, names=[_label(line.name) for line in plot.lines], colours=_COLOURS)
+    draw_marks(axes, plot, colour=_NOT_FINITE, size=_SMALL)
     axes.set_xlabel(shortened(plot.x_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.set_ylabel(shortened(plot.y_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.locator_params(axis="x", nbins=6, integer=True)
@@ -191,18 +199,6 @@ def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:
         _shade(axes, steps, lost)
 
 
-def _draw_stack(axes: "Axes", lines: Sequence[Line]) -> None:
-    """Draw each line standing on those before it; what is not finite counts nothing."""
-    steps = list(lines[0].steps) if lines else []
-    values = [[value if math.isfinite(value) else 0.0 for value in line.values] for line in lines]
-    if steps and all(len(each) == len(steps) for each in values):
-        names = [_label(line.name) for line in lines]
-        colours = [_COLOURS[index % len(_COLOURS)] for index in range(len(lines))]
-        axes.stackplot(steps, values, labels=names, colors=colours, alpha=0.75, linewidth=0)
-        axes.set_ylim(bottom=0)
-        axes.margins(x=0)
-
-
 def _label(name: str) -> str:
     name = shortened(name, _LONGEST)
     return f"\u200b{name}" if name.startswith("_") else name  # matplotlib leaves out what begins with "_"
@@ -214,8 +210,11 @@ def _legend_columns(plot: Plot) -> int:
     return max(1, min(5 if plot.stacked else 4, len(plot.lines), _LETTERS // (longest + _HANDLE)))
 
 
-def _legend_rows(block: Plot | Bars) -> int:
-    return max(1, -(-len(block.lines) // _legend_columns(block))) if isinstance(block, Plot) else 1
+def _height(block: Drawn) -> float:
+    if isinstance(block, Flame):
+        return icicle_height(block)
+    rows = max(1, -(-len(block.lines) // _legend_columns(block))) if isinstance(block, Plot) else 1
+    return _HEIGHT + _ROW * (rows - 1)
 
 
 def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:

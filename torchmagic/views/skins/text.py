@@ -6,17 +6,37 @@ from textwrap import indent, wrap
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
-from torchmagic.views.page import Bars, Block, Code, Diff, Facts, Findings, Fold, Image, Page, Plot, Shares, Table, Text
+from torchmagic.views.page import (
+    Bars,
+    Block,
+    Code,
+    Diff,
+    Facts,
+    Findings,
+    Flame,
+    Fold,
+    Image,
+    Page,
+    Plot,
+    Shares,
+    Source,
+    Table,
+    Text,
+)
 from torchmagic.views.skins.finding_words import evidence, place, remedy, standing
+from torchmagic.views.skins.flame_rows import flame_rows
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
 from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
+from torchmagic.views.skins.source_rows import source_rows
 from torchmagic.views.skins.text_table import printable, shortened, text_table
 
 NUM_ROWS = 8
 _SPARK, _TRACK, _LONGEST = 32, 24, 40
 _LEAST_WORDS = 36  # in less room than this the words on a curve go below it
-_TAB = "\t"
+_TAB, _INSET = "\t", "  "
+# A source has so many lines where a table has a row, and an icicle so many rows more: they tell less in each.
+_LINES_A_ROW, _SLACK = 3, 4
 
 
 def as_text(pages: Page | Sequence[Page], *, title: str = "", width: int = 100, num_rows: int = NUM_ROWS) -> str:
@@ -49,7 +69,7 @@ def _page(page: Page, width: int, num_rows: int) -> str:
     return "\n".join([*head, "\n\n".join(filter(None, (_block(block, width, num_rows) for block in page.blocks)))])
 
 
-def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR0911 - one answer a kind of block
+def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one answer a kind of block
     match block:
         case Text():
             return "\n".join(wrap(printable(block.text), width))
@@ -63,21 +83,20 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR09
             # areas that stand on each other repeat over time what shares say, which a row of characters cannot show
             return "" if block.stacked else "\n".join(_plot(block, width))
         case Bars():
-            drawn = (
-                sparkline([float(count) for count in block.counts], width=_SPARK, log=block.log)
-                if any(block.counts)
-                else ""
-            )
-            return (
-                f"{_named(block.title, width)}\n  {drawn}  {bars_sentence(block)}"
-                if drawn
-                else f"{_named(block.title, width)}\n  no values"
-            )
+            counts = [float(count) for count in block.counts]
+            said = f"{sparkline(counts, width=_SPARK, log=block.log)}  {bars_sentence(block)}"
+            return f"{_named(block.title, width)}\n  {said if any(counts) else 'no values'}"
         case Image():
-            drawn = indent("\n".join(picture_rows(block.picture)), "  ", lambda _: True)
-            return f"{_named(block.title, width)}\n{drawn}\n  {printable(picture_sentence(block))}"
+            picture = indent("\n".join(picture_rows(block.picture)), "  ", lambda _: True)
+            return f"{_named(block.title, width)}\n{picture}\n  {printable(picture_sentence(block))}"
         case Shares():
             return "\n".join(_shares(block, width))
+        case Flame():
+            drawn = flame_rows(block, width=width - len(_INSET), num_rows=num_rows + _SLACK) or ["no values"]
+            return f"{_named(block.title, width)}\n{indent(chr(10).join(drawn), _INSET)}"
+        case Source():
+            drawn = source_rows(block, width=width - len(_INSET), num_lines=_LINES_A_ROW * num_rows)
+            return f"{_named(block.title, width)}\n{indent(chr(10).join(drawn), _INSET)}"
         case Diff():
             return "\n".join(_diff(block, width))
         case Findings():

@@ -9,6 +9,7 @@ from torchmagic.views.skins.line_summary import trend_drawing
 
 _GAP = "  "
 _LEAST = 12  # narrower than this a name says nothing any more
+_LEAST_FIRST = 24  # what a row is about is cut no further, in a text that is wide enough, while a column can go instead
 _MARK = "!"
 # Control, format and unassigned characters, surrogates, and what else breaks a line.
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -90,6 +91,7 @@ def _cell(value: Cell) -> str:
 def _fitted(widths: list[int], right: list[bool], room: int) -> list[int]:
     """Drop columns at the right until the others can be narrowed to fit, then narrow the widest text columns."""
     least = [size if to_right else min(size, _LEAST) for size, to_right in zip(widths, right, strict=True)]
+    least[0] = max(least[0], min(widths[0], _LEAST_FIRST, room // 3))
     count = len(widths)
     while count > 1 and _length(least[:count]) > room:
         count -= 1

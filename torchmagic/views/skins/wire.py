@@ -11,17 +11,21 @@ from torchmagic.records.finding import Finding
 from torchmagic.views.page import (
     Bars,
     Block,
+    Box,
     Cell,
     Code,
     Diff,
     Facts,
     Findings,
+    Flame,
     Fold,
     Image,
     Line,
     Page,
     Plot,
     Shares,
+    Source,
+    SourceLine,
     Table,
     Text,
     Trend,
@@ -45,7 +49,8 @@ def as_wire(page: Page) -> dict[str, Any]:
 
     Returns:
         ``{"title", "folded", "blocks"}``; each block has a ``kind``: ``text``, ``code``, ``facts``, ``table``,
-        ``plot``, ``bars``, ``shares``, ``diff``, ``findings`` or ``fold``, which has blocks in it. A trend in a
+        ``plot``, ``bars``, ``shares``, ``flame``, ``source``, ``diff``, ``findings`` or ``fold``, which has blocks in
+        it. A trend in a
         table's cell is its drawing and its words.
     """
     return {"title": page.title, "folded": page.folded, "blocks": [_block(block) for block in page.blocks]}
@@ -78,7 +83,7 @@ def thinned(line: Line, *, num_points: int = NUM_POINTS) -> Line:
     return Line(name=line.name, steps=[line.steps[i] for i in order], values=[line.values[i] for i in order])
 
 
-def _block(block: Block) -> dict[str, Any]:  # noqa: C901, PLR0911 - one answer a kind of block
+def _block(block: Block) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one answer a kind of block
     match block:
         case Text():
             return {"kind": "text", "text": block.text, "strong": block.strong}
@@ -100,6 +105,12 @@ def _block(block: Block) -> dict[str, Any]:  # noqa: C901, PLR0911 - one answer 
         case Shares():
             parts = [[name, _plain(amount)] for name, amount in block.parts]
             return {"kind": "shares", "title": block.title, "unit": block.unit, "parts": parts}
+        case Flame():
+            boxes = [_box(box) for box in block.boxes]
+            return {"kind": "flame", "title": block.title, "unit": block.unit, "boxes": boxes}
+        case Source():
+            head = {"title": block.title, "columns": list(block.columns)}
+            return {"kind": "source", **head, "lines": [_source_line(line) for line in block.lines]}
         case Diff():
             lines = [[sign, text] for sign, text in block.lines]
             return {"kind": "diff", "title": block.title, "old": block.old, "new": block.new, "lines": lines}
@@ -115,7 +126,17 @@ def _plot(plot: Plot) -> dict[str, Any]:
         for line in (_even(plot.lines) if plot.stacked else map(thinned, plot.lines))
     ]
     labels = {"title": plot.title, "x_label": plot.x_label, "y_label": plot.y_label}
-    return {"kind": "plot", **labels, "log": plot.log, "stacked": plot.stacked, "lines": lines}
+    marks = [[_plain(step), word] for step, word in plot.marks]
+    return {"kind": "plot", **labels, "log": plot.log, "stacked": plot.stacked, "lines": lines, "marks": marks}
+
+
+def _box(box: Box) -> dict[str, Any]:
+    parts = [_box(part) for part in box.parts]
+    return {"name": box.name, "amount": _plain(box.amount), "told": box.told, "parts": parts}
+
+
+def _source_line(line: SourceLine) -> dict[str, Any]:
+    return {"number": line.number, "text": line.text, "heat": _plain(line.heat), "cells": list(line.cells)}
 
 
 def _even(lines: Sequence[Line]) -> list[Line]:

@@ -73,6 +73,7 @@ const worst = (findings) => SEVERITIES.map(([severity]) => severity).find((sever
 function headFacts(status) {
   const steps = status.step ?? 0;
   const facts = [`${asNumber(steps)} ${steps === 1 ? "step" : "steps"}`];
+  if (status.doing) facts.push(status.doing);
   const pace = status.progress?.seconds_per_step;
   if (pace > 0) facts.push(pace < 1 ? `${asNumber(Number((1 / pace).toPrecision(3)))} steps/s` : `${asSeconds(Number(pace.toPrecision(3)))} per step`);
   if (isFiniteNumber(status.elapsed)) facts.push(asSeconds(status.elapsed >= 10 ? Math.round(status.elapsed) : Number(status.elapsed.toFixed(1))));

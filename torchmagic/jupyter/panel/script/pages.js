@@ -11,6 +11,8 @@ const VIEWS = {
   findings: findingsView,
   fold: foldView,
   diff: diffView,
+  flame: flameView,
+  source: sourceView,
 };
 
 function pageView() {

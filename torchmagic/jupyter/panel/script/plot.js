@@ -69,7 +69,7 @@ function plotView() {
     svg.setAttribute("viewBox", `0 0 ${width} ${PLOT.height}`);
     svg.setAttribute("height", PLOT.height);
     place = axes(visible, state.log && positive && !block.stacked, width, block);
-    svg.replaceChildren(...(place ? place.marks : [emptyMark(width)]), ...(place ? visible.flatMap((line) => lineMarks(line, place)) : []));
+    svg.replaceChildren(...(place ? place.marks : [emptyMark(width)]), ...(place ? visible.flatMap((line) => lineMarks(line, place)) : []), ...(place?.flags ?? []));
     svg.append(draw("g", { class: "tm-cursor" }));
     read(state.step);
   }
@@ -145,7 +145,17 @@ function axes(lines, log, width, block) {
   whole.forEach((tick) => marks.push(draw("text", { x: x(tick), y: floor + 16, class: "tm-tick", "text-anchor": "middle" }, asNumber(tick))));
   marks.push(draw("line", { x1: PLOT.left, x2: right, y1: floor, y2: floor, class: "tm-axis" }));
   marks.push(draw("text", { x: PLOT.left - 16, y: floor + 16, class: "tm-tick", "text-anchor": "end" }, block.x_label));
-  return { steps, x, y, kept, toStep, floor, right, marks };
+  const flags = (block.marks ?? []).filter(([step]) => step >= first && step <= last).flatMap(([step, word]) => flagMarks(x(step), word, floor, right));
+  return { steps, x, y, kept, toStep, floor, right, marks, flags };
+}
+
+// What a reader should look at: a line across the axis, and a word at its upper end.
+function flagMarks(at, word, floor, right) {
+  const ending = at > right - 70;
+  return [
+    draw("line", { x1: at, x2: at, y1: PLOT.top, y2: floor, class: "tm-flag" }),
+    draw("text", { x: at + (ending ? -4 : 4), y: PLOT.top + 8, class: "tm-lostlabel", "text-anchor": ending ? "end" : "start" }, word),
+  ];
 }
 
 // Each line on top of those before it; what is not finite counts nothing.

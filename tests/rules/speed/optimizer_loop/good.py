@@ -1,0 +1,14 @@
+"""The same with an optimizer that does all at once."""
+
+# profile: steps=8
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)])
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.001, fused=True)
+for step in range(12):
+    x = torch.randn(4, 8)
+    optimizer.zero_grad()
+    nn.functional.mse_loss(net(x), x).backward()
+    optimizer.step()

@@ -1,0 +1,38 @@
+"""This file tests the rule on more threads than cores, on records written by hand."""
+
+import pytest
+
+from torchmagic.rules.speed.thread_oversubscription import thread_oversubscription
+
+
+def found(profiled, **facts):
+    return list(thread_oversubscription(profiled.within(**{"threads": 8, "processor": 0.6} | facts).written()))
+
+
+def test_the_wait_for_a_core_is_told(profiled):
+    (one,) = found(profiled)
+    assert one.title == "8 threads share 2 cores: waiting for one takes 35 ms a step (35% of the time)"
+    assert "set_num_threads(2)" in one.fix
+
+
+def test_workers_take_cores_too(profiled):
+    (one,) = found(profiled.loader(0.01, workers=2), threads=3, cores=4)
+    assert one.title.startswith("3 threads and 2 workers share 4 cores")
+    assert "set_num_threads(2)" in one.fix
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"threads": 2}, {"processor": 0.85}, {"processor": 0.0}, {"device": "cuda"}, {"threads": 1, "cores": 1}],
+    ids=str,
+)
+def test_threads_that_fit_or_do_not_wait_are_silent(profiled, facts):
+    assert not found(profiled, **facts)
+
+
+def test_waiting_for_data_is_no_waiting_for_a_core(profiled):
+    assert not found(profiled.phase(data=0.35))
+
+
+def test_idling_is_no_waiting_for_a_core(profiled):
+    assert not found(profiled.phase(idle=0.3))

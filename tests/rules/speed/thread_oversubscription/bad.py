@@ -1,0 +1,17 @@
+"""Many more threads than cores."""
+
+# profile: steps=5
+import os
+
+import torch
+from torch import nn
+
+torch.set_num_threads(8 * len(os.sched_getaffinity(0)))
+torch.manual_seed(0)
+net = nn.Sequential(*[nn.Sequential(nn.Linear(256, 256), nn.ReLU()) for _ in range(4)])
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(10):
+    x = torch.randn(512, 256)
+    optimizer.zero_grad()
+    nn.functional.mse_loss(net(x), x).backward()
+    optimizer.step()

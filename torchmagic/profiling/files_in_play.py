@@ -1,0 +1,58 @@
+"""This file is the files in play: those of the user's own that the names of a program lead to."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from torchmagic.probes.notebook_text import CELLS
+from torchmagic.probes.sites import is_users_file
+
+# What is installed, wherever that is.
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def files_in_play(namespace: Mapping[str, Any]) -> set[str]:
+    """Return the user's files that some names, and the names of the modules they lead to, come from; cells left out.
+
+    Args:
+        namespace: The user's names.
+    """
+    main = namespace.get("__file__")
+    files = {main} if isinstance(main, str) and is_local_file(main) else set()
+    todo, seen = [namespace], set()
+    while todo:
+        for name in _modules_of(todo.pop()):
+            module = sys.modules.get(name)
+            file = getattr(module, "__file__", None)
+            if name not in seen and isinstance(module, ModuleType) and isinstance(file, str) and is_local_file(file):
+                files.add(file)
+                todo.append(dict(vars(module)))
+            seen.add(name)
+    return files
+
+
+def is_cell(file: str) -> bool:
+    """Whether a file is a cell of a notebook."""
+    return any(part in file for part in CELLS)
+
+
+@cache
+def is_local_file(file: str) -> bool:
+    """Whether a file is one of the user's own, which nobody installed."""
+    installed = not is_users_file(file) or any(part in _INSTALLED for part in Path(file).parts)
+    return file.endswith(".py") and not installed
+
+
+def _modules_of(names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the modules that values come from, as far as that is known without asking them."""
+    for value in list(names.values()):
+        if isinstance(value, ModuleType):
+            yield value.__name__
+        elif type(value) is FunctionType:
+            yield str(value.__module__)
+            yield str(value.__globals__.get("__name__"))
+        else:
+            yield str(vars(value).get("__module__") if isinstance(value, type) else type(value).__module__)
