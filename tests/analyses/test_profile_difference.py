@@ -104,3 +104,22 @@ def test_profiles_without_steps_are_compared_as_a_whole():
     found = difference(old, new)
     assert found.phases == ()
     assert not found.step.is_sure
+
+
+def idling(seconds):
+    zeros = (0.0,) * len(seconds)
+    steps = tuple(range(len(seconds)))
+    record = PhasesRecord(
+        steps=steps, data=zeros, transfer=zeros, forward=(1e-3,) * len(seconds), backward=zeros, optimizer=zeros,
+        idle=seconds, other=zeros,
+    )  # fmt: skip
+    run = mlp_run()
+    run.records[:] = [record if isinstance(each, PhasesRecord) else each for each in run.records]
+    return run
+
+
+def test_what_hardly_took_time_and_varied_hides_no_large_change():
+    before = idling((0.0, 4e-4, 1e-5, 3e-4, 0.0, 4e-4, 2e-5, 2e-4, 0.0, 3e-4))
+    after = idling((0.050, 0.051, 0.049, 0.050, 0.052, 0.050, 0.049, 0.051, 0.050, 0.050))
+    (idle,) = (each for each in difference(before, after).phases if each.name == "idle")
+    assert idle.is_sure

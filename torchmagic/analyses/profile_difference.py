@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchmagic.analyses.profile_steps import spread
 from torchmagic.analyses.profile_window import PHASES, Window, phase_seconds, step_seconds
@@ -116,8 +116,11 @@ def _phases(before: Window, after: Window, whole: float) -> tuple[Change, ...]:
     changes = []
     for phase in PHASES:
         if any(old[phase]) or any(new[phase]):
-            share = max(LEAST_CHANGE, SURE * math.hypot(_error(old[phase]), _error(new[phase])))
-            changes.append(_changed(phase, _middle(old[phase]), _middle(new[phase]), share, whole))
+            middles = [_middle(each[phase]) for each in (old, new)]
+            # Errors in seconds: what hardly took any time before may have varied much, as a share of itself.
+            errors = [_error(each[phase]) * middle for each, middle in zip((old, new), middles, strict=True)]
+            change = _changed(phase, *middles, LEAST_CHANGE, whole)
+            changes.append(replace(change, noise=max(change.noise, SURE * math.hypot(*errors))))
     return tuple(changes)
 
 

@@ -81,14 +81,16 @@ def _totals(changes: Sequence[Change], before: int) -> Iterator[int]:
 
 
 def _moments(collected: Collected, changes: Sequence[Change], totals: Sequence[int]) -> list[int]:
-    """Return the changes that are shown: in each of many equal times the one after which there was most."""
-    length = max(1, collected.end - collected.begin)
+    """Return the changes that are shown: in each of many equal times the one with the most bytes, and the last one."""
+    length, buckets = max(1, collected.end - collected.begin), MOST_MOMENTS // 2
     most: dict[int, int] = {}
+    last: dict[int, int] = {}
     for number, change in enumerate(changes):
-        bucket = min((change.time - collected.begin) * (MOST_MOMENTS - 1) // length, MOST_MOMENTS - 1)
+        bucket = min((change.time - collected.begin) * (buckets - 1) // length, buckets - 1)
+        last[bucket] = number
         if bucket not in most or totals[number] > totals[most[bucket]]:
             most[bucket] = number
-    return sorted(most.values())
+    return sorted({*most.values(), *last.values()})
 
 
 def _record(history: _History, moments: set[int], peak: int) -> AllocationsRecord:

@@ -56,7 +56,7 @@ def line_costs(
             complete=index not in collected.silent,
         )
         for index in order
-        if calls[index] or index in collected.silent
+        if calls[index] or time.total[index] or index in collected.silent
     )
 
 

@@ -55,6 +55,8 @@ class Stack:
     def _go(self) -> None:  # noqa: C901 - it runs for each of a million events; a call more in it is a tenth of its time
         details, deeds = self._events.details(), self._deeds
         last, alike = None, list[tuple[Frame, int]]()
+        # What goes on as the window begins, as the line of the step before, is no call in it.
+        begin = self._collected.begin if self._collected.first_step else -1
         thread, number = self._thread(self._collected.thread), self._collected.thread
         for start, end, name, on, sequence, index in self._events:
             if on != number:
@@ -86,7 +88,7 @@ class Stack:
                 alike.append((top, duration))
                 cell = top[1]
             else:
-                cell.calls += 1
+                cell.calls += start > begin
                 cell.total += duration
             cell.own += duration
             top[1].own -= duration

@@ -19,6 +19,8 @@ from torchmagic.views.profile_words import (
     time_unit,
 )
 
+# What holds less than this of what the largest holds explains nothing.
+LEAST_SHARE = 1e-3
 _INDEX = re.compile(r"(?<=\.)\d+(?![^.])")
 NAMES = {**PHASE_NAMES, "before": "from before", "data": "data"}
 # What a phase is called after "in": the moment of the peak is in it.
@@ -78,13 +80,22 @@ def _plot(found: AllocationsRecord, highest: int, at: int) -> Plot:
     tick, x_label = time_unit(found.seconds)
     moments = [each / tick for each in found.seconds]
     lines = [
-        Line(name=NAMES.get(phase, phase), steps=moments, values=[each / size for each in values])
+        Line(
+            name=NAMES.get(phase, phase),
+            steps=_twice(moments)[1:],
+            values=_twice([each / size for each in values])[:-1],
+        )
         for phase, values in found.phases.items()
         if any(values)
     ]
     marks = [(moments[at], "peak")] if at < len(moments) else []
     title = f"Memory by the phase that allocated it, {unit}"
     return Plot(title=title, lines=lines, x_label=x_label, y_label=unit, stacked=True, marks=marks)
+
+
+def _twice(numbers: list[float]) -> list[float]:
+    """Return each number twice: memory stays as it is up to the next moment, and then changes at once."""
+    return [number for number in numbers for _ in range(2)]
 
 
 def _holders(found: AllocationsRecord, peak: int) -> Table:
@@ -98,5 +109,6 @@ def _holders(found: AllocationsRecord, peak: int) -> Table:
     rows = [
         (name, in_unit(number, size), percent(number / peak if peak else 0.0))
         for name, number in sorted(held.items(), key=lambda each: -each[1])
+        if number >= LEAST_SHARE * max(held.values())
     ]
     return Table(title="Who held it at the peak", columns=("allocated in", unit, "share %"), rows=rows)
