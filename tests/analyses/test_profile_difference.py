@@ -79,7 +79,7 @@ def test_a_line_is_known_again_in_another_cell_and_place():
     moved = [
         LineCost(
             place=Place(file="<cell 9>", line=each.place.line + 4, source=each.place.source),
-            calls=each.calls, own=each.own, total=each.total,
+            calls=each.calls, own=each.own, total=each.total, backward=each.backward, elsewhere=each.elsewhere,
         )
         for each in costs.lines
     ]  # fmt: skip

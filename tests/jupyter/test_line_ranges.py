@@ -44,8 +44,10 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 @pytest.fixture
 def loaded(shell):
+    gc.freeze()  # what an earlier test has compiled would keep functions from getting ranges
     shell.run_line_magic("load_ext", "torchmagic")
-    return shell
+    yield shell
+    gc.unfreeze()
 
 
 def names_of_ours():

@@ -1,6 +1,7 @@
 """This file is profiles made by hand, as a perceptron, a convolutional network and a transformer give them."""
 
 import math
+from dataclasses import replace
 
 from torchmagic.records.costs import AllocationsRecord, CostsRecord, LineCost, LoaderCost, ModuleCost, OperatorCost
 from torchmagic.records.model import LoaderRecord
@@ -37,6 +38,14 @@ def line(where, own, *, steps=STEPS, total=None, calls=1, operators=0.0, backwar
         place=where, calls=round(calls * steps), own=own * per, total=(total or own) * per, operators=operators * per,
         backward=backward * per, **facts,
     )  # fmt: skip
+
+
+def charged(lines):
+    """Return lines of which the one that calls the backward has that of the others on others' account."""
+    others = sum(each.backward for each in lines)
+    return tuple(
+        replace(each, elsewhere=min(each.own, others)) if "backward()" in each.place.source else each for each in lines
+    )
 
 
 def module(path, class_name, own, *, steps=STEPS, model="net", total=None, calls=1, backward=(0.0, 0.0), **facts):
@@ -113,7 +122,7 @@ def mlp_run(*, steps=STEPS, data=25.0, slow=((9, "data", 60.0),), name=""):
     )
     waits, total = times.data, sum(times.data)
     loader = LoaderCost(loader="loader", workers=0, batches=steps, waits=waits, total=total, place=where[6])
-    costs = CostsRecord(modules=modules, lines=lines, operators=operators, loaders=(loader,))
+    costs = CostsRecord(modules=modules, lines=charged(lines), operators=operators, loaders=(loader,))
     sources = SourcesRecord(texts={CELL: MLP}, names={CELL: "this cell"})
     known = LoaderRecord(
         name="loader", batch_size=64, num_workers=0, sampler="RandomSampler", num_batches=938, dataset="Digits",
@@ -192,7 +201,7 @@ def gpt_run(*, block=6.0, dear=None, name="", layers=12, options=("memory", "flo
                  module="model.h.0.attn", place=inner[GPT_FORWARD]),
     ]  # fmt: skip
     operators += [operator(f"aten::op_{i}", "forward", 3.0 / (i + 1), calls=i + 1) for i in range(46)]
-    costs = CostsRecord(modules=tuple(modules), lines=lines, operators=tuple(operators))
+    costs = CostsRecord(modules=tuple(modules), lines=charged(lines), operators=tuple(operators))
     sources = SourcesRecord(texts={CELL: GPT_CELL, GPT_FILE: GPT_TEXT}, names={CELL: "this cell", GPT_FILE: "model.py"})
     return profiled(
         times, costs, sources, allocations(where[8]), name=name, options=options, busy=0.97, flops=20 * 8_700_000_000,

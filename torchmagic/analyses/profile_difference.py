@@ -119,7 +119,7 @@ def _phases(before: Window, after: Window, whole: float) -> tuple[Change, ...]:
             middles = [_middle(each[phase]) for each in (old, new)]
             # Errors in seconds: what hardly took any time before may have varied much, as a share of itself.
             errors = [_error(each[phase]) * middle for each, middle in zip((old, new), middles, strict=True)]
-            change = _changed(phase, *middles, LEAST_CHANGE, whole)
+            change = _changed(phase, middles[0], middles[1], LEAST_CHANGE, whole)
             changes.append(replace(change, noise=max(change.noise, SURE * math.hypot(*errors))))
     return tuple(changes)
 
@@ -176,7 +176,7 @@ def _lines(window: Window) -> Costs:
         key = (line.place.function, line.place.source)
         seen[key] += 1
         name = line.place.source or f"line {line.place.line}"
-        found[*key, seen[key]] = (name, window.per_step(line.own))
+        found[*key, seen[key]] = (name, window.per_step(line.caused))
     return found
 
 

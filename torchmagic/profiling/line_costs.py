@@ -20,8 +20,8 @@ def line_costs(
 ) -> tuple[LineCost, ...]:
     """Return what each line cost that ran, in the order of their files.
 
-    ``total`` and ``own`` are of the thread that trains, so the line that calls ``backward`` has all of it there;
-    ``backward`` is, for each line, that of the nodes that it made.
+    ``total`` and ``own`` are of the thread that trains, so the line that calls ``backward`` has all of it there, and
+    that of others' nodes under ``elsewhere``; ``backward`` is, for each line, that of the nodes that it made.
 
     Args:
         collected: The lines.
@@ -33,10 +33,13 @@ def line_costs(
     time = sums(main, lambda each: each.lines, lambda cell: cell.own)
     operators = sums(main, lambda each: each.lines, lambda cell: cell.own if cell.operator else 0)
     allocated = sums(contexts, lambda each: each.lines, lambda cell: cell.allocated)
-    backward = Sums()
+    backward, elsewhere = Sums(), Counter[int]()
     for context in contexts:
         if context.backward:
-            backward.own[context.source] += sum(cell.own for cell in context.cells.values())
+            spent = sum(cell.own for cell in context.cells.values())
+            backward.own[context.source] += spent
+            if context.main and context.source not in (-1, context.lines.index):
+                elsewhere[context.lines.index] += spent
     calls, reads = Counter[int](), Counter[int](copies_back)
     for cell in chain.from_iterable(each.cells.values() for each in contexts):
         line = cell.context.lines.index
@@ -51,6 +54,7 @@ def line_costs(
             own=time.own[index] * _NANO,
             operators=operators.own[index] * _NANO,
             backward=backward.own[index] * _NANO,
+            elsewhere=elsewhere[index] * _NANO,
             reads=reads[index],
             allocated=allocated.total[index] if memory else None,
             complete=index not in collected.silent,

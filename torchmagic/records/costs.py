@@ -54,6 +54,7 @@ class LineCost:
         own: Of these, without the user's other lines that it calls.
         operators: Of the latter, those in which an operator ran; the rest is Python's.
         backward: Seconds of the backward of what it computed, other lines that it calls left out.
+        elsewhere: Of its own, seconds of the backward of what other lines computed: it called that backward.
         reads: Times it made the host wait for a tensor's value.
         allocated: Bytes allocated, with what it calls; None where memory was not profiled.
         complete: Whether all its runs were timed; a line that runs very often is timed only at first.
@@ -65,9 +66,15 @@ class LineCost:
     own: float
     operators: float = 0.0
     backward: float = 0.0
+    elsewhere: float = 0.0
     reads: int = 0
     allocated: int | None = None
     complete: bool = True
+
+    @property
+    def caused(self) -> float:
+        """Seconds of the line and of the backward of what it computed; each second counts for one line."""
+        return max(0.0, self.own - self.elsewhere) + self.backward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,10 @@ from torchmagic.views.profile_words import as_time, file_name, in_unit, per_step
 # Files beyond that cost next to nothing.
 MOST_FILES = 8
 _PARTLY = "≥ "
-_HEAT = "Bar and own: the line without the other lines that it calls."
+_HEAT = (
+    "Own: the line without the other lines that it calls. Bar and share: the same with the backward of what it "
+    "computed, and without the backward of what other lines did."
+)
 _PYTHON = "Python: share of that in which no operator ran."
 _BACKWARD = "Backward: what the backward pass took for what the line computed."
 _READS = "Reads: times it waited for a tensor's value."
@@ -42,22 +45,22 @@ def profile_lines_page(run: Run) -> Page:
 def _blocks(window: Window) -> Iterator[Block]:
     if not window.costs.lines:
         return
-    dearest = max(window.costs.lines, key=lambda line: line.own)
+    dearest = max(window.costs.lines, key=lambda line: line.caused)
     source = dearest.place.source or "a line that cannot be read"
     where = f"Line {dearest.place.line} of {file_name(window, dearest.place.file)}"
     whole = "a step" if window.has_steps else "the time"
-    yield Text(text=f"{where} takes {as_share(window.share(dearest.own))} of {whole}: {source}", strong=True)
+    yield Text(text=f"{where} takes {as_share(window.share(dearest.caused))} of {whole}: {source}", strong=True)
     size, unit = time_unit(window.per_step(line.own) for line in window.costs.lines)
     columns = _columns(window, size)
     left_out = []
     for index, (file, costs) in enumerate(_by_file(window).items()):
         used = [each for each in columns if any(map(each.cell, costs))]
-        lines = _source_lines(window, file, costs, used, most=dearest.own) if index < MOST_FILES else []
+        lines = _source_lines(window, file, costs, used, most=dearest.caused) if index < MOST_FILES else []
         if any(line.cells for line in lines):
             title = f"{file_name(window, file)}, {unit} {per_step(window)}"
             yield Source(title=title, columns=[each.name for each in used], lines=lines)
         else:
-            left_out.append(sum(line.own for line in costs))
+            left_out.append(sum(line.caused for line in costs))
     if left_out:
         files = "1 more file" if len(left_out) == 1 else f"{len(left_out):,} more files"
         yield Text(text=f"{files}: {as_time(window.per_step(sum(left_out)))} {per_step(window)}.")
@@ -69,7 +72,7 @@ def _by_file(window: Window) -> dict[str, list[LineCost]]:
     found: defaultdict[str, list[LineCost]] = defaultdict(list)
     for line in window.costs.lines:
         found[line.place.file].append(line)
-    return dict(sorted(found.items(), key=lambda each: -sum(line.own for line in each[1])))
+    return dict(sorted(found.items(), key=lambda each: -sum(line.caused for line in each[1])))
 
 
 def _told(window: Window, columns: Sequence[_Column]) -> Iterator[str]:
@@ -86,13 +89,13 @@ def _source_lines(
     text = window.sources.texts.get(file)
     texts = _known(costs) if text is None else dict(enumerate(_split(text), start=1))
     last = max([*texts, *costs], default=0)
-    own = {number: line.own for number, line in costs.items()}
-    numbers = sorted(costs) if text is None else shown_lines(last, own, most=most)
+    caused = {number: line.caused for number, line in costs.items()}
+    numbers = sorted(costs) if text is None else shown_lines(last, caused, most=most)
     left_out = gaps(numbers, last) if text is not None else {}
     shown: list[SourceLine] = [_gap(left_out[0])] if 0 in left_out else []
     for number in numbers:
         cost = costs.get(number)
-        heat = cost.own / most if cost is not None and most > 0 else 0.0
+        heat = cost.caused / most if cost is not None and most > 0 else 0.0
         cells = [each.cell(cost) for each in columns] if cost is not None else []
         shown.append(SourceLine(number=number, text=texts.get(number, ""), heat=heat, cells=cells))
         shown += [_gap(left_out[number])] if number in left_out else []
@@ -101,7 +104,7 @@ def _source_lines(
 
 def _by_number(lines: Sequence[LineCost]) -> dict[int, LineCost]:
     """Return lines by number; of several functions on one line, the one that took most."""
-    return {line.place.line: line for line in sorted(lines, key=lambda line: line.own)}
+    return {line.place.line: line for line in sorted(lines, key=lambda line: line.caused)}
 
 
 def _split(text: str) -> list[str]:
@@ -145,7 +148,7 @@ def _columns(window: Window, size: float) -> list[_Column]:
 
     return [
         _Column(name="own", cell=own),
-        _Column(name="share %", cell=lambda line: _percent(window.share(line.own))),
+        _Column(name="share %", cell=lambda line: _percent(window.share(line.caused))),
         _Column(name="calls", cell=lambda line: count(line.calls)),
         _Column(name="backward", cell=lambda line: time(line.backward), told=_BACKWARD),
         _Column(name="Python %", cell=python, told=_PYTHON),

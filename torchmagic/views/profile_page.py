@@ -85,7 +85,9 @@ Row = tuple[str, str, float]
 
 def _dearest(window: Window, rows: list[Row]) -> Table:
     size, unit = time_unit(seconds for _, _, seconds in rows)
-    title = f"Dearest lines, modules and operators, {per_step(window)}, each without those that it calls"
+    title = (
+        f"Dearest lines, modules and operators, {per_step(window)}, each with its backward, without those that it calls"
+    )
     cells: list[tuple[Cell, ...]] = [
         (name, which, in_unit(seconds, size), percent(seconds / window.seconds if window.seconds else 0.0))
         for name, which, seconds in rows
@@ -94,11 +96,11 @@ def _dearest(window: Window, rows: list[Row]) -> Table:
 
 
 def _lines(window: Window) -> list[Row]:
-    found = sorted(window.costs.lines, key=lambda line: -line.own)[:NUM_DEAREST]
+    found = sorted(window.costs.lines, key=lambda line: -line.caused)[:NUM_DEAREST]
     return [
-        (f"{place_name(window, each.place)}  {each.place.source}".rstrip(), "line", window.per_step(each.own))
+        (f"{place_name(window, each.place)}  {each.place.source}".rstrip(), "line", window.per_step(each.caused))
         for each in found
-        if each.own > 0
+        if each.caused > 0
     ]
 
 

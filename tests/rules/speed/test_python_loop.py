@@ -41,3 +41,37 @@ def test_python_that_takes_next_to_nothing_is_silent(profiled):
 
 def test_a_cheap_loop_is_silent(profiled):
     assert not list(python_loop(loop(profiled, own=0.06, operators=0.02, backward=0.03).written()))
+
+
+def rows(profiled, *, calls=640, forward=0.1, backward=0.1, path="seen"):
+    profiled.module("", calls=10, forward=0.5, backward=0.3)
+    return profiled.module(path, calls=calls, forward=forward, backward=backward)
+
+
+def test_a_module_that_is_called_for_each_row_is_told_where_its_operators_were_called(profiled, at):
+    where = at("torch.stack([self.seen(row) for row in x])", "forward", line=1)
+    profiled.operator("addmm", 0.05, module="net.seen.0", place=where)
+    (found,) = python_loop(rows(profiled).written())
+    assert (found.module, found.source) == ("net.seen", where.source)
+    assert found.title == "net.seen is called 64 times a step and takes 20 ms a step (20% of the time)"
+
+
+def test_a_module_that_the_layer_around_it_calls_once_is_told_with_that_one_alone(profiled):
+    (found,) = python_loop(rows(rows(profiled), path="seen.0").written())
+    assert found.module == "net.seen"
+
+
+def test_a_model_that_is_called_often_by_the_loop_itself_is_silent(profiled):
+    assert not list(python_loop(profiled.module("", calls=640, forward=0.1, backward=0.1).written()))
+
+
+def test_a_layer_that_is_shared_by_a_few_places_is_silent(profiled):
+    assert not list(python_loop(rows(profiled, calls=40).written()))
+
+
+def test_long_calls_are_worth_a_turn_each(profiled):
+    assert not list(python_loop(rows(profiled, calls=330, forward=0.3, backward=0.1).written()))
+
+
+def test_calls_that_are_not_learned_from_are_silent(profiled):
+    assert not list(python_loop(rows(profiled, backward=0.0).written()))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
-from torchmagic.records.costs import LineCost
+from torchmagic.records.costs import LineCost, ModuleCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -26,13 +26,20 @@ MIN_TURNS = 32
 MIN_SHARE = 0.1
 # Seconds of operators a turn from which on they are no longer small.
 SMALL = 2e-4
+# Seconds of a module's call, its backward included, from which on a call for each part is large enough.
+SMALL_CALL = 1e-3
 
 
 @rule
 def python_loop(
-    run: Run, *, min_turns: float = MIN_TURNS, min_share: float = MIN_SHARE, small: float = SMALL
+    run: Run,
+    *,
+    min_turns: float = MIN_TURNS,
+    min_share: float = MIN_SHARE,
+    small: float = SMALL,
+    small_call: float = SMALL_CALL,
 ) -> Iterator[Finding]:
-    """Report the dearest function whose lines run many times a step and whose operators are small."""
+    """Report the dearest function whose lines, or else the module whose calls, are many a step and small."""
     profile = profile_of(run)
     if profile is None or not profile.trains:
         return
@@ -48,6 +55,46 @@ def python_loop(
     largest = max((line.operators / line.calls for line in lines), default=0.0)
     if lines and profile.share(_cost(lines)) >= min_share and profile.share(own) >= LEAST_GAIN and largest < small:
         yield _finding(profile, lines, own, min_share)
+    elif module := _called_often(profile, min_turns, min_share, small_call):
+        yield _module_finding(profile, module, min_share)
+
+
+def _called_often(profile: Profile, min_turns: float, min_share: float, small_call: float) -> ModuleCost | None:
+    """Return the dearest module that is called many times, for a short while each, in a call of the one around it."""
+    calls = {(each.model, each.path): each.calls for each in profile.costs.modules}
+    found = [
+        each
+        for each in profile.costs.modules
+        if each.path
+        and each.calls >= min_turns * calls.get((each.model, each.path.rpartition(".")[0]), each.calls) > 0
+        and _time(each) < small_call * each.calls
+        and each.backward > 0
+        and profile.share(_time(each)) >= min_share
+    ]
+    return max(found, key=_time, default=None)
+
+
+def _time(module: ModuleCost) -> float:
+    return module.forward + module.backward
+
+
+def _module_finding(profile: Profile, module: ModuleCost, min_share: float) -> Finding:
+    name = f"{module.model}.{module.path}"
+    inside = [each for each in profile.costs.operators if f"{each.module}.".startswith(f"{name}.") and each.place]
+    place = max(inside, key=lambda each: each.own).place if inside else None
+    turns = round(module.calls / profile.steps)
+    return Finding(
+        rule="python-loop",
+        severity=Severity.INFO,
+        confidence=0.6,
+        title=f"{name} is called {turns:,} times a step and takes {profile.told(_time(module))}",
+        module=name,
+        **line_of(shown(place)),
+        evidence=profile.evidence(_time(module), min_share)
+        | {"calls a step": turns, "seconds a call": round(_time(module) / module.calls, 6)},
+        why="Each call does little, and its start and Python's work, forward and backward, cost time of their own.",
+        fix=f"one call for all rows, where no call needs what another gave: {module.path.rpartition('.')[2]}(batch)",
+    )
 
 
 def _cost(lines: list[LineCost]) -> float:
