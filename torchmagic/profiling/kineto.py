@@ -53,8 +53,14 @@ class Kineto:
         Raises:
             RuntimeError: If torch refuses.
         """
+        unknown = torch.empty(1) if self.profile.profile_memory else None
         with _quiet_kineto():
             self.profile.start()
+        if unknown is not None:
+            with (
+                _quiet_terminal()
+            ):  # of the first release of what it does not know, torch writes a line; of others none
+                del unknown
 
     def rest(self, *, rests: bool) -> None:
         """Leave out operators for a while; where this torch cannot do so, they go on being noted down."""
