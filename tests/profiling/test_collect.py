@@ -4,12 +4,13 @@ import threading
 from collections import Counter
 from itertools import pairwise
 
+import psutil
 import pytest
 import torch
 from torch import nn
 from torch._dynamo.utils import counters
 from torch.nn import functional
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from torchmagic.profiling import window as windows
 from torchmagic.profiling.collect import Profiling
@@ -536,3 +537,29 @@ def test_what_ran_often_before_the_window_is_timed_in_it(profiled):
         train(6, at_step=at_step)
     assert seen.collected.silent == {}
     assert seen.names.count("tm:l:0") == 6
+
+
+class Laborious(Dataset):
+    """Samples that take many operators; each tells how many bytes its process holds."""
+
+    def __len__(self):
+        return 320
+
+    def __getitem__(self, index):
+        x = torch.ones(8)
+        for _ in range(300):
+            x = x + 1
+        return x, psutil.Process().memory_info().rss
+
+
+def test_a_worker_notes_down_nothing(profiled):
+    held = []
+    with profiled(steps=2):
+        net = nn.Linear(8, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        for x, num_bytes in DataLoader(Laborious(), batch_size=32, num_workers=1):
+            optimizer.zero_grad()
+            net(x).sum().backward()
+            optimizer.step()
+            held.append(num_bytes.max().item())
+    assert held[-1] - held[1] < 20 * 2**20  # an operator that is noted down takes a kilobyte

@@ -41,6 +41,7 @@ EVENTS = (
     "module_met",  # (module, frame), of a module without a range in ``taps.ranges``; only while ``see("modules")``
     "look",  # () now and then from ranges that are entered often
     "profiler_begin",  # (profiler), before torch's profiler begins to trace; only while ``see("profilers")``
+    "worker_begin",  # (), in the process of a loader's worker that was forked off; only while ``see("workers")``
     "subtraction",  # (left, right, output, frame); only while ``see("subtraction")``
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.

@@ -22,7 +22,7 @@ from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
 from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
 from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_tanh
 from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
-from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged
+from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged, wrap_worker
 from torchmagic.probes.read_wrappers import READS, wrap_read
 from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
@@ -100,6 +100,7 @@ SEEN: dict[str, tuple[Wrapper, tuple[tuple[Any, str], ...]]] = {
     "host_reads": (wrap_read, tuple((torch.Tensor, name) for name in READS)),
     "modules": (wrap_ranged, ((nn.Module, "__call__"),)),
     "profilers": (wrap_profiler, ((torch.autograd.profiler.profile, "_prepare_trace"),)),
+    "workers": (wrap_worker, ((torch.utils.data._utils.worker, "_worker_loop"),)),
 }
 
 

@@ -1,4 +1,4 @@
-"""This file is the wrappers for a profile: a range around every call of a module, and word of other profilers."""
+"""This file is the wrappers for a profile: a range around each call of a module, word of profilers and of workers."""
 
 from typing import Any
 
@@ -41,3 +41,13 @@ def wrap_profiler(taps: Switchboard, original: Any) -> Any:
         return original(profiler, *args, **kwargs)
 
     return named_like(_prepare_trace, original)
+
+
+def wrap_worker(taps: Switchboard, original: Any) -> Any:
+    """Wrap what a loader's worker runs: one that was forked off is no part of what is profiled."""
+
+    def _worker_loop(*args: Any, **kwargs: Any) -> Any:
+        taps.emit("worker_begin")
+        return original(*args, **kwargs)
+
+    return named_like(_worker_loop, original)

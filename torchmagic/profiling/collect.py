@@ -18,13 +18,16 @@ from torchmagic.profiling.module_ranges import ModuleRanges
 from torchmagic.profiling.notes import ALREADY, ELSEWHERE, FULL, INTERRUPTED, LOST, ONLY_WARMUP, REFUSED
 from torchmagic.profiling.peak import peak_flops
 from torchmagic.profiling.phases import Phases
-from torchmagic.profiling.ranges import Ranges
+from torchmagic.profiling.ranges import NOBODY, Ranges
 from torchmagic.profiling.settings import ProfileSettings
 from torchmagic.profiling.trace import write_traces
 from torchmagic.profiling.window import Window
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
+
+# What the taps see for a profile; modules first, which stay wrapped to the run's end where something was compiled.
+WRAPPED = ("modules", "profilers", "workers")
 
 
 class Lines(Protocol):
@@ -95,9 +98,10 @@ class Profiling:
         taps.on("batch", self._came)
         taps.on("root_end", self._look)
         taps.on("look", self._look)
+        taps.on("worker_begin", self._stay_behind)
         taps.ranges = {}
-        taps.see("modules", seen=True)
-        taps.see("profilers", seen=True)
+        for what in WRAPPED:
+            taps.see(what, seen=True)
         self._begin()
 
     def flush(self, step: int) -> None:
@@ -156,9 +160,8 @@ class Profiling:
         if self._lines is not None:
             self._lines.end()
         if self._taps is not None:
-            if num_compiled() == self._num_compiled:  # else what was compiled would be so again; the run's end takes it
-                self._taps.see("modules", seen=False)
-            self._taps.see("profilers", seen=False)
+            for what in WRAPPED[num_compiled() != self._num_compiled :]:  # compiled code would be compiled anew
+                self._taps.see(what, seen=False)
             self._taps.ranges = None
             self._taps.listeners.drop(self)
             self._taps.rest(self, until=NEVER)
@@ -230,6 +233,13 @@ class Profiling:
     def _give_way(self, _: object) -> None:
         if not self._is_elsewhere():
             self._finish("ended", note=INTERRUPTED)
+
+    def _stay_behind(self) -> None:
+        """Note down nothing more here: this is a worker's process, and the profile is its parent's."""
+        self._ranges.thread, self._ranges.recording = NOBODY, False
+        self._over = True
+        if self._window is not None:
+            self._window.kineto.rest(rests=True)
 
 
 def num_compiled() -> int:
