@@ -93,7 +93,8 @@ def test_names_are_given_once():
 
 def test_every_other_rule_has_a_cell_of_its_own():
     wanted = {rule for case in CASES for rule in case.ids("expect")}
-    assert {rule.id for rule in RULES} - wanted == WITHOUT_CELL
+    of_a_run = {rule.id for rule in RULES if rule.group != "speed"}  # those need a profile
+    assert of_a_run - wanted == WITHOUT_CELL
 
 
 def test_every_repaired_cell_has_the_bug_that_it_repairs():

@@ -160,6 +160,9 @@ def test_functions_keep_their_code_where_the_cell_compiles(loaded):
     assert result.result == [3, 3]
     assert {function for function, _ in lines} == {"<module>"}
     assert any("torch.compile" in note for note in session.last.of(ProfileRecord)[0].notes)
+    loaded.run_cell(
+        "import gc\ntorch.compiler.reset()\ndel f, fast\n_ = gc.unfreeze(), gc.collect()"
+    )  # torch tidies up
 
 
 def test_unloading_takes_the_rewriting_out(loaded):

@@ -288,6 +288,7 @@ PROGRAMS = {
     """,
     "coroutines": """
         import asyncio
+        from concurrent.futures import ThreadPoolExecutor
 
         async def one(n, log):
             log.append(n)
@@ -311,7 +312,8 @@ PROGRAMS = {
             return results, log, doubled
 
         def main():
-            return asyncio.run(all_of_them())
+            with ThreadPoolExecutor(1) as pool:  # a loop may be running in this thread
+                return pool.submit(asyncio.run, all_of_them()).result()
     """,
     "an error": """
         class Odd(Exception):
