@@ -1,7 +1,11 @@
 """This file tests the cast: which models and optimizers are discovered, and what they are called."""
 
-import pytest
+import weakref
 
+import pytest
+from torch import nn
+
+from torchmagic.probes.members import Model
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
 from torchmagic.records.note import NoteRecord
 
@@ -242,3 +246,14 @@ def test_a_compiled_model_keeps_its_own_names_and_what_is_not_seen_of_it_is_said
     assert "compiled" in run.of(NoteRecord)[0].text
     assert run.steps == 3
     assert len(run.series("grad_norm")[0]) == 3
+
+
+def test_a_module_with_the_identity_of_one_that_is_gone_is_none_of_the_model():
+    net, other, gone = nn.Sequential(nn.Tanh()), nn.ReLU(), nn.Tanh()
+    model = Model(net, "net")
+    model.read()
+    model.paths[id(other)], model._parts[id(other)] = "net.1", weakref.ref(gone)
+    assert model.path_of(net[0]) == "net.0"
+    assert model.path_of(other) is None
+    del gone
+    assert model.path_of(other) is None

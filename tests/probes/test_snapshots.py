@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from torchmagic.probes import snapshots
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord

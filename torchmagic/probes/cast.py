@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.members import Model, Optimizer, is_lazy
 from torchmagic.probes.names import Names
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
@@ -21,48 +22,6 @@ COMPILED = (
     "{} is compiled: losses, gradients, weights and steps are seen; layers inside it, and the operator that makes a "
     "non-finite value there, are not."
 )
-
-
-class Model:
-    """A model that took part: its name, its modules' paths and its parameters' names."""
-
-    def __init__(self, module: nn.Module, name: str) -> None:
-        self.ref = weakref.ref(module)
-        self.name = name
-        self.class_name = type(module).__name__
-        self.paths: dict[int, str] = {}
-        self.parameters: dict[str, weakref.ref[nn.Parameter]] = {}
-        self._told: dict[str, weakref.ref[nn.Parameter]] = {}
-
-    def read(self) -> list[str]:
-        """Look at the modules and parameters again; return the names of parameters that are new and have a shape."""
-        module = self.ref()
-        if module is None:
-            return []
-        module = getattr(module, "_orig_mod", module)  # what torch.compile wraps is known by its own names
-        self.paths = {id(part): _join(self.name, path) for path, part in module.named_modules()}
-        self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
-        new = []
-        for name, ref in self.parameters.items():
-            value, told = ref(), self._told.get(name)
-            if value is not None and not _lazy(value) and (told is None or told() is not value):
-                self._told[name] = ref
-                new.append(name)
-        return new
-
-
-class Optimizer:
-    """An optimizer that stepped: its name, its parameters and what they are called."""
-
-    def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
-        self.ref = weakref.ref(optimizer)
-        self.name = name
-        self.class_name = type(optimizer).__name__
-        self.steps = 0
-        self.seen = (-1, -1)
-        self.names: tuple[str, ...] = ()
-        self.refs: list[weakref.ref[torch.Tensor]] = []
-        self.packs = False
 
 
 class Cast:
@@ -110,7 +69,7 @@ class Cast:
     def path_of(self, module: nn.Module) -> str | None:
         """Return the path of a module of any model, or None."""
         for model in self.models:
-            path = model.paths.get(id(module))
+            path = model.path_of(module)
             if path is not None:
                 return path
         return None
@@ -131,7 +90,7 @@ class Cast:
         if next(module.parameters(), None) is None:
             return None
         for model in self.models:
-            if id(module) in model.paths and model.ref() is not None:
+            if model.path_of(module) is not None and model.ref() is not None:
                 return model
         root, name = self.names.of_model(module, frame)
         if self._only and name != self._only:
@@ -166,9 +125,9 @@ class Cast:
             ModelRecord(
                 name=model.name,
                 class_name=model.class_name,
-                num_parameters=sum(p.numel() for p in parameters if not _lazy(p)),
-                num_trainable=sum(p.numel() for p in parameters if p.requires_grad and not _lazy(p)),
-                num_bytes=sum(t.numel() * t.element_size() for t in tensors if not _lazy(t)),
+                num_parameters=sum(p.numel() for p in parameters if not is_lazy(p)),
+                num_trainable=sum(p.numel() for p in parameters if p.requires_grad and not is_lazy(p)),
+                num_bytes=sum(t.numel() * t.element_size() for t in tensors if not is_lazy(t)),
                 compiled=compiled,
             )
         )
@@ -228,10 +187,6 @@ class Cast:
             )
 
 
-def _join(prefix: str, path: str) -> str:
-    return f"{prefix}.{path}" if path else prefix
-
-
 def _unused(name: str, taken: set[str]) -> str:
     if name not in taken:
         return name
@@ -243,7 +198,3 @@ def _unused(name: str, taken: set[str]) -> str:
 
 def _num_parameters(groups: list[dict[str, Any]]) -> int:
     return sum([len(group["params"]) for group in groups])
-
-
-def _lazy(tensor: torch.Tensor) -> bool:
-    return isinstance(tensor, (nn.UninitializedParameter, nn.UninitializedBuffer))

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps

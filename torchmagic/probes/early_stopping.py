@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torchmagic.probes.cast import Model
+from torchmagic.probes.members import Model
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.validation import Validation

@@ -11,9 +11,10 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from torchmagic.probes.births import Births
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.members import Model
 from torchmagic.probes.nan_values import first_floats, has_nan, is_all_nan, is_near, number_of
 from torchmagic.probes.origin_memory import StepMemory
 from torchmagic.probes.rare_looks import next_rare_look

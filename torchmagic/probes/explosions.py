@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from torchmagic.probes.cast import Optimizer
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.operands import operands
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_trace import Event, Trace

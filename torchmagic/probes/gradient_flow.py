@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.place import Place
 from torchmagic.tensors.reduce import is_measurable, norms

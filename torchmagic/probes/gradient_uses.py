@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.connection import ReusedGradientsRecord

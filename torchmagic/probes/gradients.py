@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits

@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.notebook import RepeatedHookRecord

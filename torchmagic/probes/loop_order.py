@@ -6,8 +6,9 @@ from typing import Any
 import torch
 
 from torchmagic.analyses.gradient_lines import reset_between
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.gradients import Gradients
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of, source_of
 from torchmagic.probes.taps import Taps

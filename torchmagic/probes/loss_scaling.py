@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import leaves, walk
+from torchmagic.probes.members import Model
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.precision import (

@@ -9,7 +9,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.modules.instancenorm import _InstanceNorm
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import EvalModeRecord

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.tensors.finite import is_finite
 from torchmagic.tensors.reduce import is_measurable, norms
 

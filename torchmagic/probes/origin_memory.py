@@ -9,7 +9,7 @@ from weakref import ref
 import torch
 from torch import nn
 
-from torchmagic.probes.cast import Model
+from torchmagic.probes.members import Model
 from torchmagic.probes.sites import Site, is_users_file, site_of
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import torch
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.origin_memory import Call
 from torchmagic.tensors.finite import is_finite
 

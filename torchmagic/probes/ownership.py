@@ -4,7 +4,8 @@ import weakref
 
 import torch
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.session.recorder import Recorder

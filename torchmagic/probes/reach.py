@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import RECOMPUTING, custom, leaves, roots, walk
 from torchmagic.probes.losses import loss_name
+from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import FIRST_STEPS, Pacer, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps

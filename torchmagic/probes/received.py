@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.scopes import Scope
-from torchmagic.probes.cast import Cast, Optimizer
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, part_cuts, place_of_cut
 from torchmagic.probes.executed import Executed
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps

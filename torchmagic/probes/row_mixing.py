@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.quiet_forwards import runs_quietly
 from torchmagic.probes.row_comparison import mixed_rows

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.probes.cast import Cast, Model
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
 from torchmagic.probes.loaders import Loader, Loaders
+from torchmagic.probes.members import Model
 from torchmagic.probes.modes import awake_parts
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps

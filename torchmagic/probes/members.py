@@ -1,0 +1,65 @@
+"""This file is the members of a run: what is known of a model and of an optimizer that take part."""
+
+import weakref
+
+import torch
+from torch import nn
+
+
+class Model:
+    """A model that took part: its name, its modules' paths and its parameters' names."""
+
+    def __init__(self, module: nn.Module, name: str) -> None:
+        self.ref = weakref.ref(module)
+        self.name = name
+        self.class_name = type(module).__name__
+        self.paths: dict[int, str] = {}
+        self._parts: dict[int, weakref.ref[nn.Module]] = {}
+        self.parameters: dict[str, weakref.ref[nn.Parameter]] = {}
+        self._told: dict[str, weakref.ref[nn.Parameter]] = {}
+
+    def read(self) -> list[str]:
+        """Look at the modules and parameters again; return the names of parameters that are new and have a shape."""
+        module = self.ref()
+        if module is None:
+            return []
+        module = getattr(module, "_orig_mod", module)  # what torch.compile wraps is known by its own names
+        parts = dict(module.named_modules())
+        self.paths = {id(part): _join(self.name, path) for path, part in parts.items()}
+        self._parts = {id(part): weakref.ref(part) for part in parts.values()}
+        self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
+        new = []
+        for name, ref in self.parameters.items():
+            value, told = ref(), self._told.get(name)
+            if value is not None and not is_lazy(value) and (told is None or told() is not value):
+                self._told[name] = ref
+                new.append(name)
+        return new
+
+    def path_of(self, module: nn.Module) -> str | None:
+        """Return the path of one of its modules, or None; identities are given again once a module is gone."""
+        ref = self._parts.get(id(module))
+        return self.paths[id(module)] if ref is not None and ref() is module else None
+
+
+class Optimizer:
+    """An optimizer that stepped: its name, its parameters and what they are called."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
+        self.ref = weakref.ref(optimizer)
+        self.name = name
+        self.class_name = type(optimizer).__name__
+        self.steps = 0
+        self.seen = (-1, -1)
+        self.names: tuple[str, ...] = ()
+        self.refs: list[weakref.ref[torch.Tensor]] = []
+        self.packs = False
+
+
+def is_lazy(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has no shape yet."""
+    return isinstance(tensor, (nn.UninitializedParameter, nn.UninitializedBuffer))
+
+
+def _join(prefix: str, path: str) -> str:
+    return f"{prefix}.{path}" if path else prefix
