@@ -1,11 +1,11 @@
 """This file is the costs of a profile: what something took of it, in shares and in words, for rules to weigh."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import fields
 from typing import NamedTuple
 
-from torchmagic.records.costs import CostsRecord, LineCost, ModuleCost, OperatorCost
+from torchmagic.records.costs import CostsRecord, ModuleCost, OperatorCost
 from torchmagic.records.place import Place
 from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
 from torchmagic.session.run import Run
@@ -65,11 +65,6 @@ class Profile(NamedTuple):
     def own(self, names: Collection[str], phases: Collection[str] = ()) -> float:
         """Return the seconds of some operators without those that they call, kernels' where there are any."""
         return sum(seconds_of(each) for each in self.operators(names, phases))
-
-    def dearest_line(self, cost: Callable[[LineCost], float]) -> LineCost | None:
-        """Return the line that costs most, counted in some way; None where none costs anything."""
-        line = max(self.costs.lines, key=cost, default=None)
-        return line if line is not None and cost(line) > 0 else None
 
     def mentions(self, *words: str) -> bool:
         """Whether one of the sources has one of these words."""

@@ -38,14 +38,8 @@ def profile(**settings: Any) -> Iterator[Run]:
     more = kept(request)
     watching = Watch(request.watch, namespace=names, beside=probes(request, names))
     watching.run.settings |= more
-    run = watching.start()
-    try:
+    with watching as run:
         yield run
-    except BaseException as error:
-        watching.stop(error)
-        raise
-    else:
-        watching.stop()
 
 
 def kept(request: ProfileRequest) -> dict[str, Any]:

@@ -149,6 +149,12 @@ class Watch:
         self._write(final=True)
         return self.run
 
+    def __enter__(self) -> Run:
+        return self.start()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        self.stop(error)
+
     def _earlier_runs(self) -> list[Run]:
         """Return the runs of the very same source that made steps."""
         source = self.run.source.strip()
@@ -232,15 +238,8 @@ def watch(**settings: Any) -> Iterator[Run]:
         ValueError: If a setting is unknown or wrong.
     """
     frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
-    watching = Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals)
-    run = watching.start()
-    try:
+    with Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals) as run:
         yield run
-    except BaseException as error:
-        watching.stop(error)
-        raise
-    else:
-        watching.stop()
 
 
 def _status(error: BaseException | None) -> Status:
