@@ -11,11 +11,15 @@ EXECUTE := OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --log-level WARN --execute
 QUIETLY := 2>&1 | { grep -v 'running over TCP without encryption' || true; }
 # Jupyter asks to be told that it is root, as it is in a container.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+# Files of tests that run side by side.
+JOBS ?= 2
+# A machine that stops for a moment fails no test: what fails runs once more, and the summary counts it as a rerun.
+AGAIN ?= --reruns 1 --rerun-except 'Timeout \(>'
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab test check lint bench peers docs notebooks clean
+.PHONY: help setup demo lab test check lint bench peers docs notebooks changes dist matrix binder clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +36,7 @@ lab: $(VENV)/.demo ## open the notebook in JupyterLab
 	$(BIN)/jupyter lab $(AS_ROOT) notebooks/first_look.ipynb
 
 test: $(VENV)/.dev ## run every test that needs no GPU
-	$(BIN)/python -m pytest -m "not gpu"
+	$(BIN)/python -m pytest -m "not gpu" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(AGAIN)
 
 check: lint ## what must hold before a commit: lint, types, contracts between the rooms
 	$(BIN)/mypy
@@ -49,12 +53,30 @@ bench: $(VENV)/.dev ## what watching costs at each level, and what loading the e
 peers: $(PEERS)/.installed ## what other tools cost on the same trainings, beside torchmagic
 	OMP_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers.py
 
-docs: $(VENV)/.dev ## write a page for each rule to build/docs
+docs: $(VENV)/.dev ## build the manual, offline, in build/docs/html
 	$(BIN)/python docs/build.py build/docs
+	$(BIN)/python docs/stage.py build/docs/source build/docs/rules
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/docs/doctrees build/docs/source build/docs/html
+	@echo "build/docs/html/index.html"
 
 notebooks: $(VENV)/.dev ## run the stored notebooks again, in place
 	$(EXECUTE) --ExecutePreprocessor.store_widget_state=False --to notebook --inplace notebooks/*.ipynb $(QUIETLY)
 	$(BIN)/jupyter nbconvert --log-level WARN --coalesce-streams --inplace notebooks/*.ipynb
+
+changes: $(VENV)/.dev ## show what the next release's section of the changelog will be
+	@$(BIN)/towncrier build --draft --version next
+
+dist: $(VENV)/.dev ## build wheel and sdist in dist, check them, install the wheel into an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	DIST=dist $(BIN)/python -m pytest -q tests/release
+
+matrix: $(VENV)/.dev ## run the fast tests in the versions that are supported, each in an environment of its own
+	$(BIN)/nox --envdir build/matrix
+
+binder: ## take the steps of repo2docker in an empty environment, and run the first notebook there
+	.ci/binder
 
 clean: ## remove what was built, but not .venv
 	rm -rf build dist notebooks/.torchmagic

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from examples import example
 
-from torchmagic.jupyter.cell_magics import CELL_MAGICS, CellMagic
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, TORCHBENCH, CellMagic
 from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.names import written
 from torchmagic.rules.rule import Rule
@@ -53,10 +53,11 @@ def build(folder: Path, *, describe: Callable[[Rule], str] = example) -> int:
     (pages / "index.md").write_text(rule_index(), encoding="utf-8")
     for rule in RULES:
         (pages / f"{rule.id}.md").write_text(f"{rule_page(rule)}\n{describe(rule)}", encoding="utf-8")
-    for magic in CELL_MAGICS:
+    magics = (*CELL_MAGICS, TORCHBENCH)
+    for magic in magics:
         table = "\n".join(option_table(magic)) + "\n"
         (folder / f"options-{magic.name}.md").write_text(table, encoding="utf-8")
-    return len(RULES) + 1 + len(CELL_MAGICS)
+    return len(RULES) + 1 + len(magics)
 
 
 def _summary(rule: Rule) -> str:

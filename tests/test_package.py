@@ -34,7 +34,7 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def imported():
     done = subprocess.run(
-        [sys.executable, "-c", WATCHED_IMPORT], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", WATCHED_IMPORT], capture_output=True, text=True, check=True, timeout=300
     )
     return json.loads(done.stdout)
 

@@ -205,7 +205,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_a_run_whose_process_was_killed_is_judged_from_what_was_stored(tmp_path):
-    done = subprocess.run([sys.executable, "-c", DYING], cwd=tmp_path, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", DYING], cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == -9
     engine = Session(tmp_path)
     assert engine.get(1).findings == ()

@@ -20,7 +20,8 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_makereport(item, call):
     report = yield
     lab, page = (item.funcargs.get(name) for name in ("lab", "page"))
-    if report.when == "call" and report.failed and page is not None:
+    answers = call.excinfo is None or "Timeout (>" not in str(call.excinfo.value)
+    if report.when == "call" and report.failed and page is not None and answers:
         picture = lab.home / f"{item.name}.png"
         page.screenshot(path=picture)
         report.sections.append(("Browser", f"screenshot: {picture}\n{lab.log()[-2000:]}"))

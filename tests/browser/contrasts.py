@@ -16,7 +16,8 @@ CONTRASTS = """
   const weak = [];
   for (const element of document.querySelectorAll(".torchmagic-panel *, .torchmagic-page *")) {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!own || !element.checkVisibility()) continue;
+    // a name too long for its box is there for screen readers alone; its title tells it to the pointer
+    if (!own || !element.checkVisibility() || element.closest(".tm-none")) continue;
     const grounds = [];
     for (let up = element; up; up = up.parentElement) grounds.unshift(getComputedStyle(up).backgroundColor);
     const style = getComputedStyle(element);

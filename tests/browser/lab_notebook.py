@@ -63,7 +63,7 @@ class LabNotebook:
         self.page.click('.lm-MenuBar-itemLabel:text-is("Run")')
         self.page.click('.lm-Menu-itemLabel:text-is("Run All Cells")')
 
-    def wait(self, index, *, timeout=60_000):
+    def wait(self, index, *, timeout=120_000):
         """Wait until the cell has run, well or badly."""
         expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"), timeout=timeout)
 

@@ -43,9 +43,9 @@ def test_every_cell_of_the_demo_ends_well(demo, page):
 def test_the_sound_training_has_no_finding_and_says_its_cost(demo, watched):
     head = panel_of(demo, watched[0]).locator(".tm-head")
     expect(head).to_contain_text("Done")
-    expect(head).to_contain_text("645 steps")
+    expect(head).to_contain_text("430 steps")
     expect(head).to_contain_text(re.compile(r"cost [\d.]+ %"))
-    expect(panel_of(demo, watched[0]).get_by_role("tabpanel")).to_contain_text("Nothing found wrong in 645 steps")
+    expect(panel_of(demo, watched[0]).get_by_role("tabpanel")).to_contain_text("Nothing found wrong in 430 steps")
 
 
 def test_the_panel_names_the_bug_its_line_and_its_cure(demo, watched):
@@ -71,7 +71,7 @@ def test_every_tab_of_the_real_run_can_be_read(demo, watched, page, pictures):
             panel.screenshot(path=pictures / f"demo-{tab.split()[0].lower()}-{theme.lower()}.png")
         demo.cell(watched[1]).screenshot(path=pictures / f"demo-cell-{theme.lower()}.png")
     panel.get_by_role("tab", name="Parameters").click()
-    expect(panel.locator(".tm-table tbody tr")).to_have_count(4)
+    expect(panel.locator(".tm-table tbody tr")).to_have_count(6)
     expect(panel.locator(".tm-table tbody")).to_contain_text("model.head.weight")
     panel.get_by_role("tab", name="Curves").click()
     expect(panel.get_by_role("tabpanel").locator("figure")).to_have_count(2)

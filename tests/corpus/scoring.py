@@ -22,7 +22,10 @@ CELLS = Path(__file__).parent / "cells"
 ANSWER, SAID = "answer.json", "said.txt"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload(["torch", "sklearn.datasets", "IPython", "torchmagic.jupyter.cell_run"])
+# What each cell would load again, for seconds; a process whose first watched line loads it all is tests/debuggers'.
+LOADED = ["torch", "torch._dynamo", "sklearn.datasets", "IPython"]
+LOADED += ["torchmagic.jupyter.cell_run", "torchmagic.debuggers.watching", "torchmagic.api.session"]
+FORKING.set_forkserver_preload(LOADED)
 LOUD = ("error", "warning")
 TOLD = ("rule", "severity", "confidence", "module", "parameter", "line", "source", "title")
 PLACES = ("line", "module", "param")
@@ -103,18 +106,23 @@ def watch_here(setup, cell):
 
 def run(case, seconds):
     """Run a cell in a process of its own and judge what came back."""
+    return judged(case, **answer_to(case.setup, case.cell, seconds))
+
+
+def answer_to(setup, cell, seconds):
+    """Watch a cell in a process of its own, and return what was found, or what it broke on."""
     with tempfile.TemporaryDirectory() as folder:
-        process = FORKING.Process(target=answer_in, args=(folder, case.setup, case.cell))
+        process = FORKING.Process(target=answer_in, args=(folder, setup, cell))
         process.start()
         process.join(seconds)
         if process.is_alive():
             process.kill()
             process.join()
-            return Score(case=case, broken=f"no answer in {seconds} s")
+            return {"broken": f"no answer in {seconds} s"}
         answer = Path(folder) / ANSWER
         if not answer.exists():
-            return Score(case=case, broken=(Path(folder) / SAID).read_text(errors="replace").strip()[-200:])
-        return judged(case, **json.loads(answer.read_text()))
+            return {"broken": (Path(folder) / SAID).read_text(errors="replace").strip()[-200:]}
+        return json.loads(answer.read_text())
 
 
 def answer_in(folder, setup, cell):
@@ -160,9 +168,18 @@ def placed(case, finding):
 
 def score(chosen, jobs=2, seconds=120):
     """Run cells, a few at a time, and return their scores in order."""
+    return _side_by_side(lambda case: run(case, seconds), chosen, jobs)
+
+
+def watched(parts, jobs=2, seconds=120):
+    """Watch cells, given as setup and cell, a few at a time, and return in order what was found."""
+    return _side_by_side(lambda part: answer_to(*part, seconds), parts, jobs)
+
+
+def _side_by_side(work, given, jobs):
     os.environ |= ENVIRONMENT  # for the process that all others are forked from, which loads torch once
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(lambda case: run(case, seconds), chosen))
+        return list(pool.map(work, given))
 
 
 def share(values):

@@ -11,7 +11,7 @@ from torchmagic.session.session import Session
 from torchmagic.session.status import Status
 
 pytestmark = pytest.mark.kernel
-TIMEOUT = 120
+TIMEOUT = 240
 
 TRAIN = """%%torchdebug --panel text
 import time

@@ -37,7 +37,7 @@ def test_kernels_that_write_at_once_get_numbers_of_their_own_and_lose_nothing(st
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()
-    said = [json.loads(child.communicate(timeout=120)[0]) for child in children]
+    said = [json.loads(child.communicate(timeout=300)[0]) for child in children]
     assert [warnings for _, warnings in said] == [[], [], []]
     assert sorted(number for numbers, _ in said for number in numbers) == list(range(1, 37))
     session = Session(tmp_path)
@@ -59,7 +59,7 @@ def test_a_run_kept_in_memory_gives_way_to_the_number_that_another_kernel_stored
     session.add(mine)
     assert [(entry.name, entry.number) for entry in session.history()] == [("mine", 1)]
     child = start(WRITE, "other")
-    child.communicate("go\n", timeout=120)
+    child.communicate("go\n", timeout=300)
     history = session.history()
     assert [entry.number for entry in history] == list(range(1, 14))
     assert history[-1].name == "mine"

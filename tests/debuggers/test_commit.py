@@ -30,7 +30,7 @@ def repository(tmp_path):
 
 def answered(folder):
     """Ask until git has answered."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (found := commit_of(folder)).changed is None and time.monotonic() < deadline:
         time.sleep(0.02)
     return found

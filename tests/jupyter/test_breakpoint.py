@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 pytestmark = pytest.mark.kernel
-TIMEOUT = 60
+TIMEOUT = 240
 
 
 class Debugger:

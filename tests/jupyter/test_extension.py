@@ -37,11 +37,11 @@ def test_loading_adds_one_of_each(shell):
         "pre_run_cell": 1,
         "post_execute": 1,
         "post_run_cell": 1,
-        "line": 7,  # torchdebug, torchprofile, tensorinfo, modelinfo, torchsession and two begin calls
-        "cell": 2,
-        "registry": 5,
+        "line": 8,  # torchdebug, torchprofile, torchbench, tensorinfo, modelinfo, torchsession and two begin calls
+        "cell": 3,
+        "registry": 6,
         "matchers": 1,
-        "configurables": 6,
+        "configurables": 7,
         "attributes": 1,
         "ast": 1,
     }

@@ -1,6 +1,7 @@
 """Importing the package and loading the extension cost next to nothing."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -11,7 +12,10 @@ HEAVY = ("torch", "IPython", "matplotlib", "ipywidgets", "anywidget", "traitlets
 
 def python(code):
     """Run code in a fresh interpreter; return what it printed as JSON."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as installed
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300, env=compiled
+    )
     return json.loads(done.stdout)
 
 

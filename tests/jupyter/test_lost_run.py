@@ -40,7 +40,7 @@ print(json.dumps([took, sorted(new & {"torch", "numpy", "matplotlib", "ipywidget
 
 def die(folder, name="doomed", steps=1200):
     done = subprocess.run(
-        [sys.executable, "-c", DYING.format(name=name, steps=steps)], cwd=folder, check=False, timeout=60
+        [sys.executable, "-c", DYING.format(name=name, steps=steps)], cwd=folder, check=False, timeout=300
     )
     assert done.returncode == -9
 
@@ -82,7 +82,7 @@ def test_looking_takes_less_than_10_ms_and_loads_neither_torch_nor_numpy(tmp_pat
 
     def look():
         done = subprocess.run(
-            [sys.executable, "-c", LOADING], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-c", LOADING], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
         )
         return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,5 +1,7 @@
 """What a plain cell does, a watched one and a profiled one do as well: each in a real kernel."""
 
+import re
+
 import pytest
 
 pytestmark = pytest.mark.kernel
@@ -170,14 +172,13 @@ def test_a_syntax_error_in_a_nested_cell_is_shown_as_ever(kernel, magic):
     body = "\nr = get_ipython().run_cell('x = = 1')"
     plain, watched = kernel.run("#" + body), kernel.run(magic + body)
     assert watched.status == plain.status == "ok"
-    assert watched.traceback.replace(f"In[{watched.count + 1}]", "") == plain.traceback.replace(
-        f"In[{plain.count + 1}]", ""
-    )
+    # the nested cell has the number of the outer one up to IPython 8, the next one from 9 on
+    assert re.sub(r"In\[\d+\]", "", watched.traceback) == re.sub(r"In\[\d+\]", "", plain.traceback)
     assert "invalid syntax" in watched.traceback
 
 
 def test_a_silent_run_is_closed_too(kernel, magic):
     kernel.run(f"open('quiet.ipy', 'w').write('{magic} --name quiet --panel none\\ny = 1');")
-    request = kernel.client.execute("%run quiet.ipy", silent=True, reply=True, timeout=60)
+    request = kernel.client.execute("%run quiet.ipy", silent=True, reply=True, timeout=300)
     assert request["content"]["status"] == "ok"
     assert kernel.run("torchmagic.session.last.name, torchmagic.session.last.status.value").value == "('quiet', 'ok')"

@@ -20,7 +20,9 @@ def run_all(kernel_env, tmp_path, monkeypatch):
     def run(*cells):
         sources = ["%load_ext torchmagic", *cells, "print('went on')"]
         notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
-        client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+        client = NotebookClient(
+            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        )
         client.km = client.create_kernel_manager()
         client.km.kernel_spec.argv[0] = sys.executable
         error = None

@@ -1,5 +1,6 @@
 """What is shown, when, and at what cost."""
 
+import os
 import threading
 
 import pytest
@@ -53,6 +54,17 @@ def test_refreshes_are_a_quarter_of_a_second_apart(live):
         live.step(Run())
         live._clock.now += 0.01
     assert live._panel.updates == pytest.approx(10 / SECONDS_BETWEEN_REFRESHES, rel=0.1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_process_that_is_forked_off_leaves_the_panel_alone(live):
+    child = os.fork()
+    if not child:
+        live.step(Run())
+        os._exit(live._panel.updates)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    live.step(Run())
+    assert live._panel.updates == 1
 
 
 def test_slow_refreshes_take_no_more_than_their_share(live):

@@ -136,7 +136,7 @@ def test_names_of_dimensions_and_shared_memory_are_told(shell):
 
 def test_full_tells_who_holds_it_and_takes_no_sample(shell):
     shell.run_cell("x = torch.randn(70_000)\nkept = [x]")
-    assert "Note: quantiles are from a sample of 32,768 values" in shown(shell, "x")
+    assert "Note: quantiles are from a sample of 16,384 values" in shown(shell, "x")
     text = shown(shell, "x --full")
     assert "sample" not in text
     assert "a list of 1" in text
@@ -144,7 +144,7 @@ def test_full_tells_who_holds_it_and_takes_no_sample(shell):
 
 def test_hist_counts_all_values(shell):
     shell.run_cell("x = torch.randn(200_000)")
-    assert "Histogram of a sample of 32,768 values" in shown(shell, "x")
+    assert "Histogram of a sample of 16,384 values" in shown(shell, "x")
     assert "Histogram of all finite values" in shown(shell, "x --hist")
 
 

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.kernel
 
 def ipython(code, env, folder):
     command = [sys.executable, "-m", "IPython", "--quick", "--colors=NoColor", "--ext=torchmagic", "-c", code]
-    return subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_the_result_is_text_after_the_traceback_and_the_exit_status_tells_of_the_error(kernel_env, tmp_path):

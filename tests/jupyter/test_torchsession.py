@@ -10,7 +10,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 
 pytestmark = pytest.mark.kernel
-TIMEOUT = 60
+TIMEOUT = 240
 
 TRAINING = """
 import torch
@@ -215,7 +215,7 @@ def test_a_terminal_gets_text(kernel_env, tmp_path):
     command = [sys.executable, "-m", "IPython", "--quick", "--colors=NoColor", "--ext=torchmagic"]
     ran = subprocess.run(
         [*command, "-c", cell("first")],
-        env=kernel_env, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
+        env=kernel_env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert ran.stdout.strip() == ""
     for line in ("%torchsession", "%torchsession last", "%torchsession show 1"):
@@ -225,7 +225,7 @@ def test_a_terminal_gets_text(kernel_env, tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=True,
         )
         assert "first" in done.stdout

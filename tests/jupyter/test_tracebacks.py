@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from torchmagic.jupyter.tracebacks import remove_our_frames
+from torchmagic.jupyter.tracebacks import remove_our_frames, told
 
 pytestmark = pytest.mark.kernel
 
@@ -138,6 +138,19 @@ def test_a_note_under_the_traceback_says_what_it_is_about(kernel, magic, body, s
     watched = kernel.run(f"{magic}\n{body}")
     assert watched.traceback.count("torchmagic: ") == 1
     assert watched.traceback.index(said) > watched.traceback.rindex("Error")
+
+
+@pytest.mark.parametrize("shows_notes", [True, False])
+def test_the_note_comes_once_whether_or_not_ipython_shows_notes(shows_notes):
+    class Formatter:
+        def structured_traceback(self, error):
+            return [f"\x1b[31mError\x1b[0m: {error}", *(error.__notes__ if shows_notes else ())]
+
+    formatter, error = Formatter(), ValueError("mine")
+    error.add_note("torchmagic: why\n  try: this")
+    with told(formatter, error):
+        assert formatter.structured_traceback(error)[1:] == error.__notes__
+    assert vars(formatter) == {}
 
 
 def test_the_line_form_has_the_note_too(kernel):

@@ -15,8 +15,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 # An absolute path of whoever ran the notebook last: home, temporary folder, virtual environment.
 MACHINE_PATH = re.compile(r"(?<![\w.:/<])/(?:[\w.-]+/){2,}|[A-Z]:\\\\|site-packages|ipykernel_\d")
 WATCHED = ("Findings", "Curves", "Parameters", "Memory & time")
+RANKED = ("Findings", "Memory & time", "Ranks")  # the cell trains nothing itself
 PROFILED = ("Findings", "Profile", "Modules", "Lines", "Operators", "Steps", "Loaders")
-UNWATCHED = {"models", "tensors"}
+UNWATCHED = {"models", "tensors", "tuning", "your_own_loop"}
 NBVAL = ("-q", "-p", "no:cacheprovider", "-o", "addopts=", "--nbval", "--nbval-current-env")
 NBVAL += ("--nbval-cell-timeout", "120", "--nbval-sanitize-with", str(SANITIZE))
 TIMEOUT = 300  # seconds; a notebook takes about twenty
@@ -65,13 +66,19 @@ def test_a_notebook_gives_what_is_stored(notebook, tmp_path):
 def test_there_are_notebooks():
     assert [path.stem for path in NOTEBOOKS] == [
         "first_look",
+        "gradients_and_activations",
         "history",
+        "memory",
         "models",
         "nan_hunt",
         "nonfinite",
         "profiling",
+        "ranks",
         "tensors",
+        "tour",
+        "tuning",
         "why_it_does_not_learn",
+        "your_own_loop",
     ]
 
 
@@ -85,9 +92,10 @@ def test_every_watched_cell_has_a_copy_of_its_panel_that_needs_no_kernel(noteboo
         html, text = text_of(copy, "text/html"), text_of(copy, "text/plain")
         assert "<script" not in html
         assert not re.search(r"(?:src|href)=[\"']https?:", html)
-        for heading in PROFILED if notebook.stem == "profiling" else WATCHED:
-            assert heading.replace("&", "&amp;") in html
-            assert heading in text
+        headings = {"profiling": PROFILED, "ranks": RANKED}.get(notebook.stem, WATCHED)
+        assert all(heading.replace("&", "&amp;") in html for heading in headings)
+        # the text of a cell is brief and says where the rest is; what is shown again is told whole
+        assert "More: %torchsession show" in text or all(heading in text for heading in headings)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +111,18 @@ def test_every_watched_cell_has_a_copy_of_its_panel_that_needs_no_kernel(noteboo
             "self.hidden = [nn.Linear(64, 64)",
             "self.hidden = nn.ModuleList",
         ),
+        ("tour", "runs but gets no gradient", "fake = generator(torch.randn(64, 16)).detach()", "remove .detach()"),
+        ("tour", "stretches (64, 1) and (64,)", "critic_loss = (expected - rewards)", "pred.squeeze(1)"),
+        ("ranks", "gradients are not reduced", "cross_entropy(model(x), y)", "DistributedDataParallel(model)"),
+        ("ranks", "the same batches", "loader = DataLoader(train_data, batch_size=32", "sampler=DistributedSampler"),
+        ("gradients_and_activations", "the gradient norm reaches", "loss.backward()", "clip_grad_norm_"),
+        ("memory", "held by losses, test_losses", "losses.append(loss)", "loss.item()"),
     ],
 )
 def test_the_stored_copy_tells_the_finding_with_its_line_and_cure(stem, title, line, fix):
     copies = static_copies(ROOT / "notebooks" / f"{stem}.ipynb")
-    told = [copy for copy in copies if "ERROR" in text_of(copy, "text/plain") and title in text_of(copy, "text/plain")]
+    texts = [(copy, text_of(copy, "text/plain")) for copy in copies]
+    told = [copy for copy, text in texts if re.search("ERROR|WARNING", text) and title in text]
     assert told
     for kind in ("text/html", "text/plain"):
         words = text_of(told[0], kind)

@@ -257,3 +257,21 @@ def test_a_module_with_the_identity_of_one_that_is_gone_is_none_of_the_model():
     assert model.path_of(other) is None
     del gone
     assert model.path_of(other) is None
+
+
+def test_an_optimizer_that_steps_by_a_closure_first_of_all_knows_its_parameters(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def closure():
+            opt.zero_grad()
+            loss = net(torch.randn(4, 2)).pow(2).mean()
+            loss.backward()
+            return loss
+        for step in range(3):
+            opt.step(closure)
+        """
+    )
+    (record,) = run.of(OptimizerRecord)
+    assert (record.name, record.parameters) == ("opt", ("net.weight", "net.bias"))

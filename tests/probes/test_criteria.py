@@ -56,14 +56,15 @@ def test_two_losses_on_one_line_are_both_recorded(run_loss):
     ],
 )
 def test_a_stretched_loss_is_recorded_with_its_shapes(run_loss, loss, name):
-    record = run_loss(loss).of(BroadcastRecord)[0]
+    records = run_loss(loss).of(BroadcastRecord)
+    record = records[0]
     assert (record.loss, record.input_shape, record.target_shape, record.output_shape) == (
         name,
         (16, 1),
         (16,),
         (16, 16),
     )
-    assert record.place.source == f"loss = {loss}"
+    assert {record.place.source for record in records} == {f"loss = {loss}"}, "and not at backward() once more"
 
 
 @pytest.mark.parametrize(

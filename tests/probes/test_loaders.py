@@ -1,12 +1,14 @@
 """This file tests how data loaders are discovered."""
 
 import gc
+import inspect
 import weakref
 
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
+from torchmagic.debuggers.watching import watch
 from torchmagic.records.model import LoaderRecord
 
 DATA = "data = torch.utils.data.TensorDataset(torch.randn(20, 3))\n"
@@ -190,3 +192,14 @@ def test_loaders_and_datasets_are_let_go(run_cell):
     del data
     gc.collect()
     assert ref() is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [torch.utils.data.DataLoader, torch.optim.Optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau, torch.nn.Module],
+)
+def test_a_constructor_shows_its_arguments_to_who_makes_an_object_again_from_them(kind):
+    bare = inspect.signature(kind.__init__)
+    with watch(save=False), watch(save=False):
+        assert inspect.signature(kind.__init__) == bare
+    assert inspect.signature(kind.__init__) == bare

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 
 from torchmagic.records.loss import BackwardRecord
 
@@ -97,3 +98,80 @@ def test_a_loss_inside_a_closure_is_recorded_at_each_call(run_cell):
 def test_losses_can_be_left_out(run_cell):
     run, _ = run_cell(SETUP + "F.mse_loss(net(x), y).backward()\nopt.step()\n", without="backward")
     assert run.subjects("loss") == ()
+
+
+GATHER = """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+seen, counts = [], []
+for step in range(3):
+    total = torch.tensor(48.0)
+    for part in range(PARTS):
+        x, y = torch.randn(16, 3), torch.randn(16, 1)
+        {loss}
+        seen.append(loss.item())
+        {backward}
+    opt.step()
+    opt.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    "backward",
+    ["(loss / 4).backward()", "(loss / 4.0).backward()", "loss = loss / 4; loss = loss / 1; loss.backward()"],
+)
+def test_a_loss_that_is_divided_for_several_batches_is_recorded_whole(run_cell, backward):
+    cell = GATHER.format(loss="loss = F.mse_loss(net(x), y)", backward=backward).replace("PARTS", "4")
+    run, names = run_cell(cell)
+    assert run.series("loss", name="loss") == ([step for step in range(3) for _ in range(4)], names["seen"])
+
+
+def test_a_last_step_of_fewer_batches_is_divided_by_the_usual_number(run_cell):
+    cell = GATHER.format(loss="loss = F.mse_loss(net(x), y)", backward="(loss / 4).backward()")
+    run, names = run_cell(cell.replace("PARTS", "4 if step < 2 else 1"))
+    assert run.series("loss")[1] == names["seen"]
+
+
+def test_sums_divided_by_the_number_of_a_whole_step_are_added_up(run_cell):
+    cell = GATHER.format(
+        loss="loss = F.mse_loss(net(x), y, reduction='sum') / total * 1", backward="loss.backward()"
+    ).replace("PARTS", "3")
+    run, names = run_cell(cell)
+    steps, values = run.series("loss")
+    assert steps == [0, 1, 2]
+    assert values == pytest.approx([sum(names["seen"][3 * step : 3 * step + 3]) for step in range(3)])
+
+
+@pytest.mark.parametrize(
+    ("loss", "parts"),
+    [
+        ("loss = F.mse_loss(net(x), y, reduction='sum') / 16", "1"),
+        ("loss = F.mse_loss(net(x), y, reduction='sum') / (y > 0).sum()", "3"),
+        ("loss = F.mse_loss(net(x), y) / 0.5", "3"),
+        ("loss = F.mse_loss(net(x), y) / 2.5", "3"),
+        ("loss = F.mse_loss(net(x), y) * 4", "3"),
+    ],
+)
+def test_a_loss_that_is_divided_for_its_own_sake_is_left_as_it_is(run_cell, loss, parts):
+    run, names = run_cell(GATHER.format(loss=loss, backward="loss.backward()").replace("PARTS", parts))
+    assert run.series("loss")[1] == names["seen"]
+
+
+def test_what_is_divided_before_the_first_step_is_not_lost(run_cell):
+    run, names = run_cell(
+        SETUP + "for i in range(3):\n    loss = F.mse_loss(net(x), y) / 4\n    loss.backward()\n"
+        "    seen.append(4 * loss.item())\n"
+    )
+    assert run.series("loss")[1] == names["seen"]
+
+
+@pytest.mark.parametrize("line", ["accelerator.backward(d_loss)", "engine.backward(d_loss, retain_graph=True)"])
+def test_a_loss_given_to_a_trainer_keeps_its_name(run_cell, line):
+    library = "def backward(self, loss, **kwargs):\n    (loss / 1).backward(**kwargs)\n"
+    names = {}
+    exec(compile(library, torch.__file__, "exec"), names)  # noqa: S102 - as if it were a library's
+    trainer = type("Trainer", (), {"backward": names["backward"]})()
+    run, _ = run_cell(
+        SETUP + "d_loss = F.mse_loss(net(x), y)\n" + line, names=dict.fromkeys(("accelerator", "engine"), trainer)
+    )
+    assert run.subjects("loss") == ("d_loss",)

@@ -1,8 +1,11 @@
 """This file tests the split of time, by counts and sums, not by the speed of the machine."""
 
+import time
+
 import pytest
 
 from torchmagic.analyses.time_split import PHASES, time_split
+from torchmagic.probes.cast import Cast
 
 LOOP = """
 from torch.utils.data import DataLoader, TensorDataset
@@ -56,3 +59,16 @@ def test_a_closure_is_not_counted_twice(run_cell):
 def test_an_evaluation_after_the_last_step_is_counted(run_cell):
     run, _ = run_cell(LOOP + "with torch.no_grad():\n    for x, y in loader:\n        net(x)\n")
     assert len(run.series("seconds", name="forward")[0]) == 17
+
+
+def test_what_closing_takes_is_not_the_users_time(run_cell, monkeypatch):
+    closing = Cast.detach
+
+    def slow(cast):
+        time.sleep(0.5)
+        closing(cast)
+
+    monkeypatch.setattr(Cast, "detach", slow)
+    run, _ = run_cell(LOOP)
+    assert run.clock.cost > 0.5
+    assert sum(time_split(run).values()) <= run.clock.seconds * 1.01

@@ -10,6 +10,7 @@ from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.profiling import attribute
 from torchmagic.profiling.collect import Profiling
+from torchmagic.profiling.files_in_play import is_cell
 from torchmagic.profiling.lines import Lines
 from torchmagic.profiling.ranges import Ranges
 from torchmagic.profiling.settings import ProfileSettings
@@ -23,6 +24,8 @@ _CELLS = count(1)
 def by_itself():
     """Hide what earlier tests have left: a model that one of them compiled keeps functions from getting ranges."""
     gc.freeze()
+    for file in filter(is_cell, list(linecache.cache)):
+        del linecache.cache[file]
     yield
     gc.unfreeze()
 

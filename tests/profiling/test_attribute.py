@@ -6,6 +6,7 @@ import pytest
 
 from torchmagic.profiling.attribute import attribute
 from torchmagic.profiling.collected import Collected, Event, LoaderSite, ModuleSite
+from torchmagic.records.accelerator import AcceleratorRecord, LaunchGap, MemorySegments, StreamUse
 from torchmagic.records.costs import AllocationsRecord, CostsRecord
 from torchmagic.records.place import Place
 from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
@@ -22,7 +23,7 @@ def event(name, start, end, **more):
 def read(*events, **more):
     """Return the records of a window of a microsecond, by their types; ``**more`` after that is for ``attribute``."""
     given = {name: more.pop(name) for name in ("keep_source", "file_names") if name in more}
-    collected = Collected(events=iter(events), begin=0, end=1000, **{"places": PLACES, **more})
+    collected = Collected(events=iter(events), **{"begin": 0, "end": 1000, "places": PLACES, **more})
     return {type(record): record for record in attribute(collected, **given)}
 
 
@@ -263,3 +264,81 @@ def test_of_two_memories_the_accelerators_is_shown():
     )
     assert records[ProfileRecord].peak_bytes == 64
     assert records[AllocationsRecord].phases["other"] == (64, 0)
+
+
+MICRO = 1000
+
+
+def timeline(**more):
+    """Two streams: the second begins while the first is at work; then nothing runs until a late launch at line 1."""
+    return on_cuda(
+        event("tm:l:0", 0, 30 * MICRO),
+        event("aten::mm", 1 * MICRO, 5 * MICRO, correlation=1),
+        event("aten::relu", 6 * MICRO, 8 * MICRO, correlation=2),
+        event("tm:l:1", 40 * MICRO, 90 * MICRO),
+        event("tm:p:optimizer", 41 * MICRO, 80 * MICRO),
+        event("aten::add_", 70 * MICRO, 72 * MICRO, correlation=3),
+        event("aten::add_", 76 * MICRO, 77 * MICRO, correlation=4),
+        kernel("gemm", 5 * MICRO, 25 * MICRO, 1),
+        kernel("relu_kernel", 15 * MICRO, 21 * MICRO, 2, stream=8),
+        kernel("relu_kernel", 21 * MICRO, 30 * MICRO, 2, stream=8),
+        kernel("add_kernel", 73 * MICRO, 75 * MICRO, 3),
+        kernel("add_kernel", 80 * MICRO, 81 * MICRO, 4),
+        kernel("unknown_kernel", 82 * MICRO, 83 * MICRO, 99),
+        end=100 * MICRO,
+        **more,
+    )
+
+
+def test_busy_and_idle_times_and_those_of_two_streams_at_once_add_up():
+    records = timeline()
+    found = records[AcceleratorRecord]
+    assert (found.kernels, found.short) == (6, 5)
+    assert found.busy == pytest.approx(29e-6) == records[ProfileRecord].busy
+    assert found.together == pytest.approx(10e-6)
+    assert found.idle == pytest.approx((43 + 5 + 1) * 1e-6)
+    assert found.busy + found.idle == pytest.approx((83 - 5) * 1e-6)  # from the first kernel to the last
+    assert found.streams == (
+        StreamUse(stream=7, kernels=4, seconds=pytest.approx(24e-6)),
+        StreamUse(stream=8, kernels=2, seconds=pytest.approx(15e-6)),
+    )
+
+
+def test_a_gap_is_put_down_to_the_line_and_phase_that_launched_too_late():
+    found = timeline()[AcceleratorRecord]
+    late, unknown = found.gaps
+    assert late == LaunchGap(
+        place=PLACES[1], phase="optimizer", count=2, seconds=pytest.approx(48e-6), longest=pytest.approx(43e-6)
+    )
+    assert (unknown.place, unknown.phase, unknown.count) == (None, "other", 1)
+
+
+def test_a_late_launch_of_the_backward_is_put_down_to_the_line_of_its_forward():
+    records = on_cuda(
+        event("tm:l:0", 10, 90),
+        event("aten::addmm", 30, 70, sequence=3, correlation=5),
+        kernel("forward", 80, 100, 5),
+        event("tm:l:1", 100, 900),
+        event(NODE + "AddmmBackward0", 200, 300, sequence=3, forward_thread=1, thread=2, correlation=8),
+        event("aten::mm", 220, 260, thread=2, correlation=10),
+        kernel("backward", 400, 500, 10),
+    )
+    (gap,) = records[AcceleratorRecord].gaps
+    assert (gap.place, gap.phase, gap.seconds) == (PLACES[0], "backward", pytest.approx(300e-9))
+
+
+def test_kernels_of_a_name_are_one_with_the_operator_that_launched_most_of_them():
+    dearest = timeline()[AcceleratorRecord].dearest
+    assert [(each.name, each.calls, each.operator) for each in dearest] == [
+        ("gemm", 1, "aten::mm"),
+        ("relu_kernel", 2, "aten::relu"),
+        ("add_kernel", 2, "aten::add_"),
+        ("unknown_kernel", 1, ""),
+    ]
+    assert [each.seconds for each in dearest] == pytest.approx([20e-6, 15e-6, 3e-6, 1e-6])
+
+
+def test_memory_that_was_reserved_goes_with_it_and_without_kernels_there_is_nothing():
+    memory = MemorySegments(segments=1, reserved=8, allocated=4, freed=0, largest_free=4)
+    assert timeline(memory=memory)[AcceleratorRecord].memory is memory
+    assert AcceleratorRecord not in on_cuda(event("aten::mm", 1, 5, correlation=1))

@@ -79,7 +79,8 @@ def statements(draw, depth=0, *, loop=False, function=False):  # noqa: C901, PLR
         elif kind == "for":
             lines += [f"for {name} in range({draw(st.integers(0, 3))}):", *block(loop=True), "else:", *block()]
         elif kind == "while":
-            lines += ["steps = 0", f"while steps < 3 and ({test}):", "    steps += 1", *block(loop=True)]
+            steps = f"steps_{depth}"  # a loop inside another one counts by itself, or neither would end
+            lines += [f"{steps} = 0", f"while {steps} < 3 and ({test}):", f"    {steps} += 1", *block(loop=True)]
         elif kind == "try":
             handled = draw(st.sampled_from(("ValueError", "Exception", "(NameError, ZeroDivisionError)")))
             # what leaves a finally block by itself only earns a SyntaxWarning in newer Pythons

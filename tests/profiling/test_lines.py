@@ -534,51 +534,6 @@ def test_functions_of_local_files_have_ranges_and_those_of_libraries_have_none(t
     assert torch.nn.functional.relu.__code__ is relu
 
 
-@pytest.mark.parametrize(
-    ("source", "why"),
-    [
-        ("import torch\nfast = torch.compile\ndef f(x):\n    return x + 1\n", "torch.compile"),
-        ("from torch import compile as c\ndef f(x):\n    return x + 1\n", "torch.compile"),
-        ("def g(model):\n    model.compile(mode='default')\ndef f(x):\n    return x + 1\n", "torch.compile"),
-        ("try:\n    import numba\nexcept ImportError: pass\ndef f(x):\n    return x + 1\n", "numba"),
-    ],
-)
-def test_functions_are_left_alone_where_a_compiler_reads_their_bytecode(source, why, load, timed):
-    names = load(source)
-    code = names["f"].__code__
-    timed.lines.begin(names)
-    assert names["f"].__code__ is code
-    assert [why in note for note in timed.lines.notes] == [True]
-
-
-def test_other_things_called_compile_are_no_compiler(load, timed):
-    names = load("import re\nword = re.compile('a')\ndef f(x):\n    return eval(compile('x', '', 'eval'))\n")
-    timed.lines.begin(names)
-    assert names["f"](3) == 3
-    assert timed.counts(names["FILE"]) == {4: 1}
-
-
-def test_functions_are_left_alone_while_something_compiled_is_alive(load, timed):
-    names = load("def f(x):\n    return x + 1\n")
-    code = names["f"].__code__
-    compiled = torch.compile(names["f"], backend="eager", fullgraph=True)
-    timed.lines.begin(names)
-    assert names["f"].__code__ is code
-    assert compiled(torch.ones(1)) == 2
-    assert "torch.compile" in timed.lines.notes[0]
-
-
-@pytest.mark.parametrize("in_place", [False, True])
-def test_a_compiled_model_counts_as_compiled(in_place, load, timed):
-    names = load("def f(x):\n    return x + 1\n")
-    code = names["f"].__code__
-    model = torch.nn.Linear(1, 1)
-    compiled = model.compile(backend="eager") if in_place else torch.compile(model, backend="eager")
-    timed.lines.begin(names)
-    assert names["f"].__code__ is code
-    del model, compiled
-
-
 def test_functions_are_left_alone_while_a_tracer_is_on(load, timed):
     names = load(TRAIN)
     code, before = names["step"].__code__, sys.gettrace()

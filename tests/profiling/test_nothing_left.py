@@ -154,3 +154,17 @@ def test_the_terminal_hears_nothing_of_a_profile(profiled, monkeypatch, capfd):
     with profiled(wait=1, warmup=1, steps=1):
         train(4)
     assert capfd.readouterr().err == ""
+
+
+def test_a_run_in_which_something_was_compiled_is_not_held_by_tables_that_torch_made_meanwhile(profiled):
+    names = {"net": nn.Linear(4, 2)}
+    with profiled(namespace=names, steps=2):
+        torch.overrides.get_testing_overrides.cache_clear()  # as where nothing was compiled before
+        fast = torch.compile(names["net"], backend="eager")
+        fast(torch.ones(3, 4))
+    alive = weakref.ref(names["net"])
+    torch._dynamo.reset()
+    del fast
+    names.clear()
+    gc.collect()
+    assert alive() is None

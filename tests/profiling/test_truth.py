@@ -22,6 +22,9 @@ from torchmagic.records.note import FailureRecord
 from torchmagic.records.profile import PhasesRecord, ProfileRecord
 from torchmagic.session.session import Session
 
+# On a busy machine another process may take the core away for longer than what is measured takes.
+TRIALS = 3
+
 
 class Measured:
     """A run's profile, by what it says about the cell."""
@@ -66,7 +69,7 @@ def measure(request):
         return Measured(started)
 
     yield run
-    for file in files:
+    for file in set(files):
         del linecache.cache[file]
 
 
@@ -112,7 +115,7 @@ def training(item="pass", forward="pass", step="pass"):
 
 
 def test_the_phases_of_each_step_add_up_to_its_wall_time(measure):
-    found = measure(training(step="time.sleep(0.002)"))
+    found = measure(training(step="time.sleep(0.01)"))
     phases, profile = found.phases, found.profile
     names = ("data", "transfer", "forward", "backward", "optimizer", "idle", "other")
     total = sum(found.seconds(name) for name in names)
@@ -120,7 +123,7 @@ def test_the_phases_of_each_step_add_up_to_its_wall_time(measure):
     assert profile.steps == 4
     assert phases.steps[:4] == (1, 2, 3, 4)
     assert all(found.seconds(name) > 0 for name in ("data", "forward", "backward", "optimizer"))
-    assert found.seconds("idle") > 3 * 0.002
+    assert found.seconds("idle") > 3 * 0.01
 
 
 def test_modules_and_the_rest_make_up_the_window(measure):
@@ -140,14 +143,14 @@ def test_modules_and_the_rest_make_up_the_window(measure):
 
 
 def test_a_dataset_that_sleeps_is_named_by_its_line_and_is_data(measure):
-    found = measure(training(item="time.sleep(0.005)"))
-    assert found.dearest_line() == "time.sleep(0.005)"
-    assert found.seconds("data") > 4 * 4 * 0.005
+    found = measure(training(item="time.sleep(0.02)"))
+    assert found.dearest_line() == "time.sleep(0.02)"
+    assert found.seconds("data") > 4 * 4 * 0.02
     assert found.seconds("data") > 0.6 * found.profile.seconds
     [loader] = found.costs.loaders
     assert loader.batches in {4, 5}
     assert loader.total == pytest.approx(sum(loader.waits))
-    assert min(loader.waits) > 4 * 0.005
+    assert min(loader.waits) > 4 * 0.02
 
 
 def test_a_read_in_each_step_is_named_by_its_line(measure):
@@ -157,21 +160,29 @@ def test_a_read_in_each_step_is_named_by_its_line(measure):
 
 
 def test_a_loop_of_python_in_a_module_is_named_by_its_line_and_module(measure):
-    found = measure(training(forward="hidden = torch.stack([row * 2 for row in hidden for _ in range(300)])[::300]"))
-    loop = found.lines["hidden = torch.stack([row * 2 for row in hidden for _ in range(300)])[::300]"]
-    others = [line for line in found.costs.lines if line.place.source not in {loop.place.source, "loss.backward()"}]
-    assert loop.operators > 2 * max(line.operators for line in others)
-    dearest = max(found.costs.modules, key=lambda module: module.forward_own)
-    assert (dearest.path, dearest.class_name) == ("", "Net")
-    assert loop.backward == max(line.backward for line in found.costs.lines)
-    [mul] = [each for each in found.costs.operators if each.name == "aten::mul" and each.phase == "forward"]
-    assert (mul.calls, mul.place) == (4 * 1200, loop.place)
+    source = "hidden = torch.stack([row * 2 for row in hidden for _ in range(300)])[::300]"
+    told = []
+    for _ in range(TRIALS):
+        found = measure(training(forward=source))
+        loop = found.lines[source]
+        [mul] = [each for each in found.costs.operators if each.name == "aten::mul" and each.phase == "forward"]
+        assert (mul.calls, mul.place) == (4 * 1200, loop.place)
+        others = [line for line in found.costs.lines if line.place.source not in {source, "loss.backward()"}]
+        dearest = max(found.costs.modules, key=lambda module: module.forward_own)
+        told.append((
+            loop.operators > 2 * max(line.operators for line in others),
+            (dearest.path, dearest.class_name) == ("", "Net"),
+            loop.backward == max(line.backward for line in found.costs.lines),
+        ))  # fmt: skip
+        if all(told[-1]):
+            break
+    assert all(told[-1]), told
 
 
 def test_a_layer_of_doubles_is_named_by_its_module_and_type(measure):
     found = measure(
         """
-        net = nn.Sequential(nn.Linear(64, 300), nn.Linear(300, 300).double(), nn.Linear(300, 10))
+        net = nn.Sequential(nn.Linear(64, 600), nn.Linear(600, 600).double(), nn.Linear(600, 10))
         net[1].forward = lambda rows, layer=net[1]: torch.nn.functional.linear(
             rows.double(), layer.weight, layer.bias
         ).float()
@@ -189,10 +200,10 @@ def test_a_layer_of_doubles_is_named_by_its_module_and_type(measure):
     products = [each for each in found.costs.operators if each.name in {"aten::addmm", "aten::mm"}]
     slowest = max(products, key=lambda each: each.own)
     assert (slowest.dtype, slowest.module) == ("float64", "net.1")
-    forward = 2 * 4 * 256 * (64 * 300 + 300 * 300 + 300 * 10)
-    backward = forward + 2 * 4 * 256 * (300 * 300 + 300 * 10)  # the first layer's input needs no gradient
+    forward = 2 * 4 * 256 * (64 * 600 + 600 * 600 + 600 * 10)
+    backward = forward + 2 * 4 * 256 * (600 * 600 + 600 * 10)  # the first layer's input needs no gradient
     assert found.profile.flops == forward + backward
-    assert found.modules["1"].flops == 3 * 2 * 4 * 256 * 300 * 300
+    assert found.modules["1"].flops == 3 * 2 * 4 * 256 * 600 * 600
 
 
 def test_bytes_that_a_module_keeps_follow_from_its_sizes(measure):

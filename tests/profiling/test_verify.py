@@ -8,7 +8,7 @@ from torch import nn
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
-from torchmagic.profiling import trial
+from torchmagic.profiling import compile_trial, trial
 from torchmagic.profiling.facts import facts
 from torchmagic.profiling.trial import in_turn
 from torchmagic.records.note import FailureRecord, NoteRecord
@@ -47,6 +47,7 @@ def train(net, *, verify):
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     monkeypatch.setattr(trial, "MOST", 4)
+    monkeypatch.setattr(compile_trial, "PATIENCE", 0.0)  # compiling takes half a minute
 
 
 def made(*, verify):
@@ -89,8 +90,9 @@ def test_a_model_that_cannot_be_run_again_is_said():
             return super().forward(x)
 
     run, _ = train(Once(), verify=True)
-    (note,) = run.of(NoteRecord)
-    assert note.text == "The cure bfloat16 could not be tried on a copy of net (RuntimeError: only four times)."
+    note, compiling = (each.text for each in run.of(NoteRecord))
+    assert note == "The cure bfloat16 could not be tried on a copy of net (RuntimeError: only four times)."
+    assert compiling == "The cure torch.compile could not be tried on a copy of net (it took longer than 0 s)."
     assert [each.cure for each in run.of(VerifiedRecord)] == ["fused"]
 
 

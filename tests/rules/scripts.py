@@ -12,6 +12,7 @@ import gc
 import io
 import re
 import sys
+from pathlib import Path
 
 import torch
 
@@ -104,3 +105,23 @@ def fresh_modes():
         torch.autograd.set_detect_anomaly(False)
         for name in ("last_exc", "last_value", "last_traceback"):
             vars(sys).pop(name, None)
+
+
+def told(run):
+    """Yield what is known of a run, a line each: the first record of each class, its series, what the rules say."""
+    for kind in dict.fromkeys(map(type, run.records)):
+        first, *others = run.of(kind)
+        yield f"record   {first}" + (f" and {len(others)} more" if others else "")
+    for frame in run.frames:
+        subject = frame.subjects[0]
+        steps, values = frame.column(subject)
+        yield (
+            f"series   {frame.metric} of {', '.join(frame.subjects) or 'the run'}: {len(steps)} rows, "
+            f"the last {values[-1]:g} at step {steps[-1]}"
+        )
+    yield from (f"finding  {each.rule}: {each.title} (line {each.line})" for each in run.findings)
+
+
+if __name__ == "__main__":
+    seen, error = watched(Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[1])
+    sys.stdout.write("\n".join([*told(seen), *([f"error    {error!r}"] if error else []), ""]))

@@ -18,7 +18,8 @@ import scripts as scripts_file  # noqa: E402 - it lies beside this file, for the
 
 
 def scripts(pattern):
-    paths = sorted(HERE.glob(f"*/*/{pattern}.py"))
+    # those of ranks are played by several processes: see ranks/test_rank_examples.py
+    paths = sorted(path for path in HERE.glob(f"*/*/{pattern}.py") if path.parent.parent.name != "ranks")
     return pytest.mark.parametrize("path", paths, ids=[f"{path.parent.name}/{path.stem}" for path in paths])
 
 
@@ -64,5 +65,6 @@ def test_a_sound_script_gives_no_alarm(path):
     run, error = watched(path)
     assert error is None
     assert run.steps >= 5
-    alarms = [finding for finding in run.findings if finding.severity is not Severity.INFO]
+    own = path.parent.name.replace("_", "-") if path.parent.parent.name == "speed" else ""
+    alarms = [each for each in run.findings if each.severity is not Severity.INFO or each.rule == own]
     assert not alarms, alarms

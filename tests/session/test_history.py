@@ -195,7 +195,7 @@ def test_clearing_forgets_this_process_and_if_wanted_the_store(session, later):
     going = Run(name="going")
     later.add(going)
     later.write(going)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not going.number and time.monotonic() < deadline:
         time.sleep(0.01)
     session.clear(stored=True)

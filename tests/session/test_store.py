@@ -214,7 +214,7 @@ def test_processes_that_start_at_once_write_the_same_new_file(path):
         child.stdin.write("go\n")
         child.stdin.flush()
     for child in children:
-        child.communicate(timeout=60)
+        child.communicate(timeout=300)
         assert child.returncode == 0
     for attempt in range(20):
         store = Store(path.parent / f"{attempt}.sqlite")

@@ -70,27 +70,47 @@ def test_full_leaves_no_sample(monkeypatch):
     assert full.median == 499.5
 
 
-@pytest.mark.parametrize("seen", ["plain", "broken", "far", "equal", "tiny", "huge", "all_nan", "view"])
+def _broken(values):
+    values[5], values[69_999], values[30_000] = math.nan, math.inf, -math.inf
+    return values
+
+
+def _with(values, place, value):
+    values[place] = value
+    return values
+
+
+def _minus_nan(values):
+    values.view(torch.int32)[40_000] = -1
+    return values
+
+
+MADE = {
+    "plain": lambda values: values,
+    "broken": _broken,
+    "far": lambda values: values + 1e6,
+    "equal": lambda values: torch.full_like(values, 0.1),
+    "tiny": lambda values: values * 1e-40,
+    "huge": lambda values: values * 1e38,
+    "all_nan": lambda values: torch.full_like(values, math.nan),
+    "view": lambda values: torch.complex(values, values).imag,
+    "above": lambda values: values.abs() + 0.25,
+    "below": lambda values: -values.abs() - 0.25,
+    "minus_nan": _minus_nan,
+    "minus_inf": lambda values: _with(-values.abs() - 1, 40_000, -math.inf),
+    "no_zero": lambda values: _with(values, values == 0, 1e-30),
+    "up_to_zero": lambda values: _with(-values.abs(), values == 0, 0.0),
+    "down_to_minus_zero": lambda values: _with(values.abs(), values == 0, -0.0),
+}
+
+
+@pytest.mark.parametrize("seen", MADE)
 def test_the_compiled_pass_agrees_with_torchs_operators(seen, monkeypatch):
     pytest.importorskip("numba")
     values = torch.randn(70_000, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
     values[::7] = 0.0
     values[::70] = -0.0
-    match seen:
-        case "broken":
-            values[5], values[69_999], values[30_000] = math.nan, math.inf, -math.inf
-        case "far":
-            values += 1e6
-        case "equal":
-            values[:] = 0.1
-        case "tiny":
-            values *= 1e-40
-        case "huge":
-            values *= 1e38
-        case "all_nan":
-            values[:] = math.nan
-        case "view":
-            values = torch.complex(values, values).imag
+    values = MADE[seen](values)
     slow, _ = measure(values)
     used = []
     real = compiled._compiled()

@@ -194,11 +194,19 @@ def test_histogram_counts_are_those_of_numpy():
     assert list(histogram.counts) == expected.tolist()
 
 
-def test_a_sample_is_said_to_be_one_and_is_close(monkeypatch):
+def test_a_sample_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(spread, "EXACT_HISTOGRAM", 1000)
     values = torch.randn(500, 400, generator=torch.Generator(device="cpu").manual_seed(1), device="cpu")
     for seen in (values, values.t()):
         statistics, histogram = measured(seen)
         assert statistics.num_sampled == sample.SAMPLE_SIZE == histogram.num_sampled == sum(histogram.counts)
-        expected = np.quantile(as_float64(values), SHARES)
-        assert [value for _, value in statistics.quantiles] == pytest.approx(expected.tolist(), abs=0.05)
+
+
+def test_shares_below_sampled_quantiles_are_as_close_as_is_said():
+    off = []
+    for seed in range(20):
+        values = torch.randn(100_000, generator=torch.Generator(device="cpu").manual_seed(seed), device="cpu")
+        statistics, _ = measured(values)
+        off += [abs(np.mean(as_float64(values) < value) - share) for share, value in statistics.quantiles]
+    assert np.quantile(off, 0.95) < 0.008
+    assert max(off) < 0.016

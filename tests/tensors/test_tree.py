@@ -67,6 +67,20 @@ def test_an_optimizer_tells_its_groups_parameters_and_state():
     ]
 
 
+def test_parameters_of_an_optimizer_have_the_names_of_the_model_among_the_variables():
+    net, loose = torch.nn.Linear(3, 2), torch.nn.Parameter(ones(2))
+    optimizer = torch.optim.SGD([*net.parameters(), loose], momentum=0.9)
+    paths = [leaf.path for leaf in describe_tree(optimizer, names={"_": net, "net": net, "n": 3}).leaves]
+    assert paths == ["group 0, net.weight", "group 0, net.bias", "group 0, parameter 2"]
+
+
+def test_an_optimizer_that_knows_its_parameters_names_tells_those():
+    optimizer = torch.optim.SGD(torch.nn.Linear(3, 2).named_parameters())
+    tree = describe_tree(optimizer)
+    assert [leaf.path for leaf in tree.leaves] == ["group 0, weight", "group 0, bias"]
+    assert "param_names" not in tree.facts[0][1]
+
+
 def test_looking_at_an_optimizer_adds_no_state():
     optimizer = torch.optim.Adam([torch.nn.Parameter(ones(2))])
     describe_tree(optimizer)

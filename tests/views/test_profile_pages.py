@@ -10,6 +10,7 @@ from profile_runs import CELL, GPT_FILE, allocations, cnn_run, gpt_run, mlp_run,
 from torchmagic.analyses.profile_window import PHASES
 from torchmagic.records.costs import AllocationsRecord, CostsRecord, LineCost, LoaderCost, ModuleCost
 from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
+from torchmagic.records.speed import VerifiedRecord
 from torchmagic.session.run import Run
 from torchmagic.views import profile_words
 from torchmagic.views.page import Bars, Flame, Plot, Shares, Source, Table, Text
@@ -339,3 +340,14 @@ def test_holders_that_are_alike_but_for_a_number_are_one():
 def test_modules_named_by_a_number_show_their_class():
     (net,) = one(profile_modules_page(mlp_run()), Flame).boxes
     assert [box.name for box in net.parts] == ["0: Linear", "1: ReLU", "2: Linear"]
+
+
+def test_cures_that_were_tried_are_told_also_where_they_gained_nothing():
+    run = mlp_run()
+    facts_before = facts(profile_page(run))
+    assert "tried on copies" not in facts_before
+    for cure, subject, after in (("compile", "net", 0.05), ("fused", "opt", 0.125), ("bfloat16", "net", 0.0)):
+        run.records.append(
+            VerifiedRecord(cure=cure, subject=subject, what="step", trials=9, before=0.1, after=after, spread=0.0)
+        )
+    assert facts(profile_page(run))["tried on copies"] == ("compile of net 2.00x as fast; fused of opt 0.80x as fast")

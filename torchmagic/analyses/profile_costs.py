@@ -1,6 +1,7 @@
 """This file is the costs of a profile: what something took of it, in shares and in words, for rules to weigh."""
 
 import math
+import re
 from collections.abc import Collection
 from dataclasses import fields
 from typing import NamedTuple
@@ -95,6 +96,16 @@ def seconds_of(operator: OperatorCost) -> float:
 def path_of(module: ModuleCost) -> str:
     """Return the path of a module after its model's name."""
     return f"{module.model}.{module.path}" if module.path else module.model
+
+
+def as_code(path: str) -> str:
+    """Return a path as code has it: parts of a list of modules with their index.
+
+    Example:
+        >>> as_code("model.blocks.0.norm")
+        'model.blocks[0].norm'
+    """
+    return re.sub(r"\.(\d+)", r"[\1]", path)
 
 
 def shown(place: Place | None) -> Place | None:

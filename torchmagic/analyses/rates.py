@@ -22,12 +22,14 @@ class Rate:
 
     Args:
         group: The group.
-        values: The rate at each step of the run in that stretch.
+        values: The rate at each step of the run in that stretch; at its end also the one that a next step would have.
+        num_steps: Steps of the run in that stretch.
         schedules: Schedulers on an optimizer of that name.
     """
 
     group: GroupRecord
     values: NDArray[np.float64]
+    num_steps: int
     schedules: tuple[ScheduleRecord, ...]
 
 
@@ -79,4 +81,5 @@ def _rate(run: Run, group: GroupRecord, groups: Iterable[GroupRecord]) -> Rate |
         if each.optimizer in (group.optimizer, group.class_name)
         and (each.step is None or group.step <= each.step <= end)
     )
-    return Rate(group=group, values=course, schedules=schedules)
+    num_steps = max(min(last + 1, run.steps), group.step + 1) - group.step
+    return Rate(group=group, values=course, num_steps=num_steps, schedules=schedules)

@@ -3,6 +3,7 @@
 from torchmagic.rules.judgement import judge
 from torchmagic.session.run import Run, Status
 from torchmagic.session.session import Session
+from torchmagic.views.brief import run_text
 from torchmagic.views.report import report
 
 Which = int | str | Run
@@ -23,7 +24,7 @@ def read(session: Session, which: Which) -> Run:
         return which
     run = session.get(which)
     if run not in session.runs:
-        run.draw_with(report)
+        run.draw_with(report, run_text)
         if run.status is Status.LOST:  # its process had no time to judge it
             run.findings = judge(run, _ignore)
     return run

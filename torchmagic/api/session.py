@@ -8,6 +8,7 @@ from typing import Any
 from torchmagic.api.baseline import baseline_pages, comparison_pages
 from torchmagic.api.reading import Which, read
 from torchmagic.api.rich_repr import switch as switch_repr
+from torchmagic.api.serving import serve
 from torchmagic.api.shown import Shown
 from torchmagic.api.switches import switch_page
 from torchmagic.debuggers.switches import Switches, switches
@@ -219,6 +220,7 @@ class PublicSession:
         self._switches.set_level(level)
 
     repr = staticmethod(switch_repr)
+    serve = staticmethod(serve)
 
     def close(self) -> None:
         """Close the store; the next run opens it again."""

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from torchmagic.debuggers.anomaly_parts import anomaly_parts
 from torchmagic.debuggers.parts import Parts
-from torchmagic.debuggers.settings import Anomaly, Level, Settings
+from torchmagic.debuggers.rank_parts import rank_parts
+from torchmagic.debuggers.settings import Level, Settings
 from torchmagic.probes.accumulation import Accumulation
 from torchmagic.probes.activations import Activations
 from torchmagic.probes.awake_dropout import AwakeDropout
@@ -13,6 +15,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.categories import Categories
 from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.clipping import Clipping
+from torchmagic.probes.compiled_calls import CompiledCalls
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.detached import Detached
@@ -43,7 +46,6 @@ from torchmagic.probes.losses import Losses
 from torchmagic.probes.memory import Memory
 from torchmagic.probes.mixed_precision import MixedPrecision
 from torchmagic.probes.modes import Modes
-from torchmagic.probes.nonfinite import Nonfinite
 from torchmagic.probes.objectives import Objectives
 from torchmagic.probes.optimizer_groups import BuildingSites, OptimizerGroups
 from torchmagic.probes.ownership import Ownership
@@ -52,12 +54,13 @@ from torchmagic.probes.passes import Passes
 from torchmagic.probes.predictions import Predictions
 from torchmagic.probes.probe import Probe
 from torchmagic.probes.producers import Producers
+from torchmagic.probes.rank_progress import Progress
 from torchmagic.probes.reach import Reach
 from torchmagic.probes.rebuilding import Rebuilding
 from torchmagic.probes.received import Received
 from torchmagic.probes.rectifiers import Rectifiers
-from torchmagic.probes.replay_wrappers import Detection
 from torchmagic.probes.retained import Retained
+from torchmagic.probes.riders import Riders
 from torchmagic.probes.row_mixing import RowMixing
 from torchmagic.probes.slow_modes import SlowModes
 from torchmagic.probes.snapshots import LastLook, Snapshots
@@ -91,6 +94,7 @@ class Assembly:
 
     Attributes:
         passes: Tells how far the pass is that feeds the training.
+        progress: Of a run that is one of a rank, what the rank did last; None for any other run.
     """
 
     def __init__(self, settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> None:
@@ -100,10 +104,12 @@ class Assembly:
         self._pacer = Pacer(share=settings.budget_share, every=settings.every)
         self._leaves = Leaves(taps)
         self._gradless = Gradless(self._cast)
-        self._gradients = Gradients(self._cast, self._pacer)
+        self._riders = Riders()
+        self._gradients = Gradients(self._cast, self._pacer, self._riders)
         self._timing = Timing(self._pacer, taps)
         self._sites = BuildingSites()
         self.passes = Passes()
+        self.progress: Progress | None = None
 
     def probes(self, settings: Settings) -> tuple[Probe, ...]:
         """Return the probes in the order in which they hear an event.
@@ -121,12 +127,13 @@ class Assembly:
             self._timing,
             self.passes,
             *self._data(settings),
-            *([make(Losses)] if settings.watches("backward") else []),
+            *([make(Losses, self._riders)] if settings.watches("backward") else []),
             *self._losses(settings),
+            *rank_parts(self._parts, cast, self._namespace, self.progress),
             make(Modes, cast, self._taps),
             make(AwakeDropout, cast),
             *self._loop(settings),
-            *self._nonfinite(settings),
+            *anomaly_parts(make, settings, cast, self._taps, self._gradients),
             *([make(Ownership, cast)] if settings.watches("gradients") else []),
             *self._weights(settings),
             *self._layers(settings),
@@ -140,6 +147,7 @@ class Assembly:
             *([make(LearningRates, cast)] if settings.watches("lr") else []),
             *self._memory(settings),
             make(GlobalModes),
+            make(CompiledCalls, cast, self._taps),
             make(Hooks, cast),
             make(Leftovers, cast),
             self._gradless,
@@ -200,7 +208,7 @@ class Assembly:
     def _data(self, settings: Settings) -> Iterator[Probe]:
         """Yield the probes of batches and evaluations; one is known by its loader, and its end by its losses."""
         watches_data, watches_end = settings.watches("data"), settings.watches("early-stopping")
-        if not (watches_data or watches_end or settings.watches("validation")):
+        if not (watches_data or watches_end or settings.watches("validation") or self.progress is not None):
             return
         yield (loaders := self._parts(Loaders, self._cast))
         if watches_data:
@@ -238,13 +246,3 @@ class Assembly:
             yield self._parts(Holders, self._namespace)
             if settings.level in (Level.ADVANCED, Level.EXPERT):  # they tell what memory is used for
                 yield self._parts(Categories, self._cast, self._pacer)
-
-    def _nonfinite(self, settings: Settings) -> Iterator[Probe]:
-        chosen, detection = settings.anomaly, Detection.OFF
-        if chosen is not Anomaly.OFF and settings.watches("anomaly"):
-            raises, warns, detects = (chosen is each for each in (Anomaly.RAISE, Anomaly.WARN, Anomaly.DETECT))
-            if detects or (chosen is None and settings.level is Level.EXPERT):
-                detection = Detection.RAISES if detects else Detection.REMEMBERS
-            given = self._cast, self._taps, self._gradients
-            yield self._parts(Nonfinite, *given, raises=raises, warns=warns, detects=detects)
-        self._taps.detect_anomalies(detection)

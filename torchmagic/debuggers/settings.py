@@ -43,6 +43,7 @@ class FailOn(StrEnum):
     NEVER = "never"
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
 
 
 # What each level adds to the one before it. The protocol of the loop is watched at every level.
@@ -84,8 +85,12 @@ class Settings:
         panel: ``live``, ``end``, ``text`` or ``none``.
         save: Whether the run is written to the project's store.
         keep_source: Whether the source of the cell is written with the run; its rules read it in any case.
-        fail_on: ``never``, ``error`` or ``warning``.
+        fail_on: From which severity on findings fail what was watched, ids of rules that do so at any severity, or
+            both, with commas between them: ``never``, ``error``, ``warning``, ``info``, ``error,dead-relu``; ``*``
+            stands for any letters. It is kept as one text.
         report: Path of an HTML report to write at the end; empty means none.
+        hang_after: Seconds after which a rank of a distributed run that does nothing looks what all ranks did last.
+        every_rank: Whether each rank of a distributed run shows its result, and not rank 0 alone.
 
     Raises:
         ValueError: If a value is not one of those above; the message names the nearest right one.
@@ -105,8 +110,10 @@ class Settings:
     panel: PanelMode = PanelMode.LIVE
     save: bool = True
     keep_source: bool = True
-    fail_on: FailOn = FailOn.NEVER
+    fail_on: str = FailOn.NEVER
     report: str = ""
+    hang_after: float = 60.0
+    every_rank: bool = False
 
     def __post_init__(self) -> None:
         level = "expert" if self.level == "extreme" else self.level
@@ -114,7 +121,7 @@ class Settings:
         if self.anomaly is not None:
             object.__setattr__(self, "anomaly", _member(Anomaly, self.anomaly, "anomaly"))
         object.__setattr__(self, "panel", _member(PanelMode, self.panel, "panel"))
-        object.__setattr__(self, "fail_on", _member(FailOn, self.fail_on, "fail_on"))
+        object.__setattr__(self, "fail_on", _failing(_names(self.fail_on)))
         for which in ("only", "also", "without"):
             names = _names(getattr(self, which))
             for name in names:
@@ -126,6 +133,8 @@ class Settings:
             _check_rules(self.ignore, self.thresholds)
         if self.every is not None and (type(self.every) is not int or self.every < 1):
             raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
+        if not self.hang_after > 0:
+            raise ValueError(f"hang_after must be a number of seconds above 0, got {self.hang_after!r}")
         if self.budget is not None and not self.budget >= 0:
             raise ValueError(f"budget must be a share of the step time in percent, 0 or more, got {self.budget!r}")
 
@@ -152,6 +161,25 @@ class Settings:
             if name not in known:
                 raise ValueError(_unknown("settings", name, known))
         return cls(**values)
+
+
+def _failing(words: tuple[str, ...]) -> str:
+    """Return the lowest of the severities, and the rules, as one text."""
+    severities = [each for each in FailOn if each in words]
+    rules = tuple(word for word in dict.fromkeys(words) if word not in severities)
+    if rules:
+        from torchmagic.rules.names import check_rules  # noqa: PLC0415 - as below
+
+        for word in rules:
+            try:
+                check_rules((word,))
+            except ValueError as error:
+                known = f"fail_on: {word!r} is not one of {', '.join(FailOn)}, or the id of a rule"
+                nearest = get_close_matches(word, tuple(FailOn), n=1)
+                hint = f"did you mean {str(nearest[0])!r}?" if nearest else str(error).partition("; ")[2]
+                raise ValueError(f"{known}; {hint}") from None
+    lowest = tuple(each for each in severities[-1:] if each is not FailOn.NEVER or not rules)
+    return ",".join((*lowest, *rules)) or FailOn.NEVER
 
 
 def _check_rules(ignored: tuple[str, ...], thresholds: Mapping[str, float]) -> None:

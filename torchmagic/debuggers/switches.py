@@ -4,9 +4,12 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from torchmagic.debuggers.settings import PROBES, Level, Settings
+
+if TYPE_CHECKING:  # loading the extension loads the switches, and is not to load numpy
+    from torchmagic.session.run import Run
 
 # The names that the first sketches give, without the ``debug_`` or ``enable_`` in front of them.
 OTHER_NAMES: Mapping[str, str] = {
@@ -39,6 +42,10 @@ PREFIXES = ("debug-", "enable-", "disable-")
 
 class Changeable(Protocol):
     """A run that goes on and can be watched in another way from its next step on."""
+
+    @property
+    def run(self) -> "Run":
+        """What is seen of it."""
 
     @property
     def wanted(self) -> Settings:
@@ -116,6 +123,12 @@ class Switches:
             running = self._runs[-1].wanted if self._runs else None
         settings = running or Settings(**self.over(defaults or {}))
         return {name: settings.watches(name) for name in PROBES}
+
+    @property
+    def running(self) -> Changeable | None:
+        """The run that was opened last and goes on, or None."""
+        with self._lock:
+            return self._runs[-1] if self._runs else None
 
     def values(self) -> dict[str, Any]:
         """Return the fields of ``Settings`` that the switches decide; empty where nothing was switched."""

@@ -67,7 +67,8 @@ def tensorinfo(
         full: Whether quantiles and histogram are of all values, however many there are, and the garbage collector is
             asked who holds the tensor.
         dims: Names of the dimensions, such as ``("N", "H", "W", "C")``.
-        names: Variables to look for others in that share its memory, such as ``globals()``.
+        names: Variables to look for others in that share its memory, or for the models that an optimizer trains, such
+            as ``globals()``.
 
     Raises:
         TypeError: If it is something else; one line says what came, what was wanted and what to do.
@@ -79,7 +80,7 @@ def tensorinfo(
         >>> info.record.statistics.num_nan
         1
     """
-    tree = describe_tree(value, name=name)
+    tree = describe_tree(value, name=name, names=names)
     if tree is not None:
         if compare is not None or dims:
             raise TypeError(

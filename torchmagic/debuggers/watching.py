@@ -3,17 +3,19 @@
 import atexit
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.debuggers.assembly import Assembly
 from torchmagic.debuggers.commit import commit_of
 from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.crew import Crew
+from torchmagic.debuggers.happened import failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
+from torchmagic.debuggers.rank_run import RankRun
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.speed import SECONDS_BETWEEN_LOOKS, Speed
 from torchmagic.debuggers.surroundings import surroundings
@@ -23,12 +25,12 @@ from torchmagic.probes.hooked import load_compiler
 from torchmagic.probes.nonfinite import NonFiniteError
 from torchmagic.probes.probe import Probe
 from torchmagic.probes.taps import Taps
-from torchmagic.records.note import FailureRecord, NoteRecord
-from torchmagic.records.notebook import RerunRecord
+from torchmagic.records.note import NoteRecord
 from torchmagic.rules.judgement import judge
 from torchmagic.session.recorder import Recorder
-from torchmagic.session.run import Run, Status
+from torchmagic.session.run import Run
 from torchmagic.session.session import Session, session
+from torchmagic.views.brief import run_text
 from torchmagic.views.report import report
 
 
@@ -60,12 +62,13 @@ class Watch:
         beside: Sequence[Probe] = (),
     ) -> None:
         self.settings = self.wanted = settings
-        self.run = Run(name=settings.name, source=source, settings=settings.to_dict(), report=report)
+        self.run = Run(name=settings.name, source=source, settings=settings.to_dict(), report=report, text=run_text)
         self._session, self._on_step, self._beside = session, on_step, tuple(beside)
         self._taps = Taps(on_failure=self._failed, loud=(NonFiniteError,))
         self._recorder = Recorder(self.run, metered=lambda: self._taps.spent)
         self._crew = Crew(self._taps, self._recorder, self._failed)
         self._assembly = Assembly(settings, self._taps, namespace or {})
+        self.rank = RankRun(self.run, session, settings, on_join=self._become, watch=type(self))
         self._judgement = LiveJudgement(self.run, share=settings.budget_share * SHARE_OF_BUDGET)
         self._speed = Speed(self.run, self._assembly.passes)
         self._next_judgement, self._next_look = SECONDS_BETWEEN, 0.0
@@ -80,11 +83,10 @@ class Watch:
             self._loading = time.perf_counter_ns() - began
             began += self._loading
             self._recorder.set_back(self._loading)
-        if before := self._earlier_runs():
-            self._recorder.add(RerunRecord(times=len(before), steps=sum(run.steps for run in before)))
+        self.run.records.extend(rerun(self.run, self._session.runs))
         self._session.add(self.run)
         self._recorder.add(surroundings())
-        self._crew.become((*self._assembly.probes(self.settings), *self._beside))
+        self._become()
         self._taps.on("step_end", self._close_step)
         self._open = True
         try:
@@ -94,7 +96,8 @@ class Watch:
             raise
         switches.follow(self)
         _watching.append(self)
-        self._write()
+        self.rank.begin()
+        self.rank.write()
         self._taps.spent += time.perf_counter_ns() - began
         return self.run
 
@@ -129,24 +132,24 @@ class Watch:
             return self.run
         if error is not None:
             self.explain(error)
-        self._open = False
-        switches.leave(self)
-        _watching.remove(self)
-        self._taps.close()
+        self.leave()
         began = time.perf_counter_ns()
         self._taps.ended_by = None if error is None else type(error)
         self._crew.detach()
+        self._taps.let_go()
         if error is not None:
             self._recorder.add(crash(error))
-        self.run.status, self.run.progress = _status(error), None
-        found = judge(self.run, self._rule_failed)
+        self.rank.end(error)
+        self.run.status, self.run.progress = status_of(error), None
+        found = self.rank.beside(judge(self.run, self._rule_failed))
         self.run.findings = tuple(each for each in found if not (self._changed and each.rule in ONLY_ON_THE_WHOLE))
-        if not self.run.steps:
+        if not told_steps(self.run):
             self._recorder.set_back(-self._loading)
             self._taps.spent += self._loading
         self._taps.spent += time.perf_counter_ns() - began
         self._recorder.read_clock()
-        self._write(final=True)
+        self.rank.write(final=True)
+        self.rank.close()
         return self.run
 
     def __enter__(self) -> Run:
@@ -154,11 +157,6 @@ class Watch:
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         self.stop(error)
-
-    def _earlier_runs(self) -> list[Run]:
-        """Return the runs of the very same source that made steps."""
-        source = self.run.source.strip()
-        return [run for run in self._session.runs if source and run.source.strip() == source and run.steps]
 
     def _close_step(self, *_: object) -> None:
         step, listeners = self.run.steps, self._taps.listeners
@@ -177,13 +175,12 @@ class Watch:
             self._switch()
         if self._on_step is not None:
             self._on_step(self.run)
-        if self.settings.save:
-            self._session.write(self.run)
+        self.rank.write()
 
     def _judge_a_little(self) -> None:
-        self._next_judgement = self.run.clock.seconds + self._judgement.go_on()
+        self._next_judgement = self.run.clock.seconds + self.rank.patience * self._judgement.go_on()
         if self._judgement.has_news():
-            self._write(urgent=True)
+            self.rank.write(urgent=True)
 
     def _switch(self) -> None:
         """Go on with the probes that are wanted now."""
@@ -191,25 +188,36 @@ class Watch:
         said = change_said(before, self.settings)
         if said:
             self._changed = True
-            self._crew.become((*self._assembly.probes(self.settings), *self._beside))
+            self._become()
             self._recorder.add(NoteRecord(text=f"From step {self.run.steps:,} on: {said}."))
 
-    def _write(self, *, final: bool = False, urgent: bool = False) -> None:
-        if self.settings.save:
-            self._session.write(self.run, **({"urgent": True} if urgent else {"final": final}))
+    def _become(self) -> None:
+        self._assembly.progress = self.rank.progress if self.rank.record is not None else None
+        self._crew.become((self.rank, *self._assembly.probes(self.settings), *self._beside))
+
+    def leave(self) -> None:
+        """Leave torch as it was found, with nothing judged or written; a run that is to be read ends by ``stop``."""
+        self._open = False
+        switches.leave(self)
+        _watching.remove(self)
+        self._taps.close()
+
+    @staticmethod
+    def leave_inherited() -> None:
+        """In a process that was forked off, leave the runs of the one it came from to that one."""
+        while _watching:
+            _watching[-1].leave()
 
     def _failed(self, owner: object, error: Exception) -> None:
         """Record a probe's failure, warn once, and go on without the probe."""
-        last = traceback.extract_tb(error.__traceback__)[-1:]
-        where = f"{last[0].filename.rpartition('torchmagic')[2]}:{last[0].lineno}" if last else ""
         name = type(owner).__name__
-        self._recorder.add(FailureRecord(probe=name, error=f"{type(error).__name__}: {error}", where=where))
+        self._recorder.add(failure(name, error))
         if not self._crew.drop(owner) and owner is self:
             self._on_step = None
         self._taps.warn(f"torchmagic: {name} failed and is off for this run ({type(error).__name__}: {error})")
 
     def _rule_failed(self, rule: str, error: Exception) -> None:
-        self._recorder.add(FailureRecord(probe=f"rule {rule}", error=f"{type(error).__name__}: {error}", where=""))
+        self._recorder.add(failure(f"rule {rule}", error, where=""))
 
 
 # The runs that go on, in the order in which they were opened.
@@ -240,9 +248,3 @@ def watch(**settings: Any) -> Iterator[Run]:
     frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
     with Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals) as run:
         yield run
-
-
-def _status(error: BaseException | None) -> Status:
-    if error is None:
-        return Status.OK
-    return Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.ERROR

@@ -10,9 +10,11 @@ from torchmagic.exports.destination import fill_folder, replace_file
 from torchmagic.exports.exporter import Exporter
 from torchmagic.exports.html_document import EXPORTER as HTML
 from torchmagic.exports.json_document import EXPORTER as JSON
+from torchmagic.exports.junit import EXPORTER as JUNIT
 from torchmagic.exports.markdown import EXPORTER as MARKDOWN
 from torchmagic.exports.mlflow import EXPORTER as MLFLOW
 from torchmagic.exports.parquet import EXPORTER as PARQUET
+from torchmagic.exports.sarif import EXPORTER as SARIF
 from torchmagic.exports.tensorboard import EXPORTER as TENSORBOARD
 from torchmagic.exports.text import EXPORTER as TEXT
 from torchmagic.exports.trackio import EXPORTER as TRACKIO
@@ -31,6 +33,8 @@ EXPORTERS: tuple[Exporter, ...] = (
     WANDB,
     TRACKIO,
     COMPREHENSIVE,
+    SARIF,
+    JUNIT,
 )
 
 

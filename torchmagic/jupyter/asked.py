@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from torchmagic.debuggers.settings import FailOn, Settings
+from torchmagic.debuggers.settings import Settings
 from torchmagic.jupyter.cell_magics import CELL_MAGICS, CellMagic
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Together:
             self._first.settings,
             name=next((each.name for each in self._all if each.name), ""),
             report=next((each.report for each in self._all if each.report), ""),
-            fail_on=max((each.fail_on for each in self._all), key=tuple(FailOn).index),
+            fail_on=",".join(each.fail_on for each in self._all),
         )
 
     @property

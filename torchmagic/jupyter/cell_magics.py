@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchmagic.api.profile_request import ProfileRequest
+from torchmagic.jupyter.bench_options import BENCH_OPTIONS
 from torchmagic.jupyter.option import Option
 from torchmagic.jupyter.options import OPTIONS, watched_settings
 from torchmagic.jupyter.profile_options import PROFILE_OPTIONS
+from torchmagic.tuning.bench_request import BenchRequest
 
 HELP, EXPLAIN = "--help", "--explain"
 
@@ -23,6 +25,7 @@ class CellMagic:
         options: Its options.
         settings: Makes its settings of the defaults and of what was typed; what is wrong is a ValueError.
         words: What its line form takes in place of a statement.
+        explains: Whether it answers for the pages of rules.
     """
 
     name: str
@@ -31,11 +34,12 @@ class CellMagic:
     options: tuple[Option, ...]
     settings: Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
     words: tuple[str, ...] = ()
+    explains: bool = True
 
     @property
     def flags(self) -> tuple[str, ...]:
         """All that may be typed with a dash in front."""
-        return (*(option.flag for option in self.options), HELP, EXPLAIN)
+        return (*(option.flag for option in self.options), HELP, *((EXPLAIN,) if self.explains else ()))
 
     def option(self, flag: str) -> Option | None:
         """Return the option of this flag; None where there is none."""
@@ -49,7 +53,8 @@ class CellMagic:
             lines.append(f"      {option.help}")
             if option.choices:
                 lines.append(f"      {' | '.join(option.choices)}")
-        lines += [f"  {EXPLAIN} [RULE]", "      Print the page of a rule, or the list of all."]
+        if self.explains:
+            lines += [f"  {EXPLAIN} [RULE]", "      Print the page of a rule, or the list of all."]
         lines.append("\nDefaults: %config TorchMagic")
         return "\n".join(lines)
 
@@ -61,6 +66,10 @@ def asks(line: str) -> bool:
 
 def _profile(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> ProfileRequest:
     return ProfileRequest.from_dict({**defaults, **given})
+
+
+def _bench(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> BenchRequest:
+    return BenchRequest.from_dict({**defaults, **given})
 
 
 TORCHDEBUG = CellMagic(
@@ -84,6 +93,17 @@ TORCHPROFILE = CellMagic(
     ),
     options=PROFILE_OPTIONS,
     settings=_profile,
+)
+TORCHBENCH = CellMagic(
+    name="torchbench",
+    begin="",  # its cell is a trial, which the magic runs itself
+    usage=(
+        "%%torchbench [options]            measure what would make the training step of this cell faster",
+        "%torchbench [options] STATEMENT   the step that a statement runs",
+    ),
+    options=BENCH_OPTIONS,
+    settings=_bench,
+    explains=False,
 )
 # Where the headers of several stand above one cell, the first of these has the say on how the run is watched.
 CELL_MAGICS = (TORCHDEBUG, TORCHPROFILE)

@@ -11,6 +11,7 @@ from torchmagic.jupyter.waiting_room import WaitingRoom
 from torchmagic.jupyter.wall import tell, tell_once, wall
 from torchmagic.records.finding import Finding
 from torchmagic.records.model import ModelRecord
+from torchmagic.session.ranked import is_shown
 from torchmagic.session.run import Run
 from torchmagic.session.session import session
 
@@ -73,7 +74,7 @@ class CellRun:
             self._watch.run.settings |= self.asked.kept
             self.run = self._watch.start()
             self._showing.watch = self._watch
-        if self._watch is not None and self.run is not None and not self.automatic:
+        if self._watch is not None and self.run is not None and not self.automatic and self._is_shown:
             with wall("show the panel"):
                 began = time.perf_counter_ns()
                 self._showing.begin(self.run)
@@ -99,9 +100,15 @@ class CellRun:
                     self._admit(self.run)
                 watch.stop(error)
 
+    @property
+    def _is_shown(self) -> bool:
+        """Whether this process is the one to show it: of the ranks of a distributed run, rank 0 is."""
+        return self.settings.every_rank or self.run is None or is_shown(self.run)
+
     def _step(self, run: Run) -> None:
         self._admit(run)
-        self._showing.step(run)
+        if self._is_shown:
+            self._showing.step(run)
 
     def _admit(self, run: Run) -> None:
         if isinstance(self._session, WaitingRoom):
@@ -112,6 +119,8 @@ class CellRun:
         if self.run is None:
             return
         if self.automatic and not self.run.of(ModelRecord):
+            return
+        if not self._is_shown:
             return
         with wall("show the result"):
             self._showing.end(self.run)

@@ -7,13 +7,13 @@ from typing import Any
 from IPython.core import completer as ipython_completer
 
 from torchmagic.jupyter import modelinfo_words, session_words, tensorinfo_words
-from torchmagic.jupyter.cell_magics import CELL_MAGICS, EXPLAIN, CellMagic
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, EXPLAIN, TORCHBENCH, CellMagic
 from torchmagic.jupyter.option import Option, rule_ids
 
 _SESSION = re.compile(rf"\s*%{session_words.MAGIC}\s(?P<words>.*)$")
 _MODELINFO = re.compile(rf"\s*%{modelinfo_words.MAGIC}\s(?P<words>.*)$")
 _TENSORINFO = re.compile(rf"\s*%{tensorinfo_words.MAGIC}\s(?P<words>.*)$")
-_CELL_MAGICS = {magic.name: magic for magic in CELL_MAGICS}
+_CELL_MAGICS = {magic.name: magic for magic in (*CELL_MAGICS, TORCHBENCH)}
 _HEADER = re.compile(rf"\s*(?P<signs>%%?)(?P<name>{'|'.join(_CELL_MAGICS)})\s(?P<options>.*)$")
 
 

@@ -12,9 +12,11 @@ from traitlets.config import Config, Configurable
 
 from torchmagic.api.profile_request import SHARED, ProfileRequest
 from torchmagic.debuggers.settings import Settings
+from torchmagic.jupyter.bench_options import BENCH_OPTIONS
 from torchmagic.jupyter.options import OPTIONS
 from torchmagic.jupyter.profile_options import PROFILE_OPTIONS
 from torchmagic.profiling.settings import ProfileSettings
+from torchmagic.tuning.bench_request import BenchRequest
 
 _HELP = {option.field: option.help for option in OPTIONS} | {
     "thresholds": "Thresholds of rules that are to be other than their own, as {'dead-relu.min_share': 0.7}.",
@@ -42,10 +44,16 @@ _PROFILE_TRAITS = {
     f"{_PROFILE}{name}": AnyTrait(default, help=_PROFILE_HELP[name]).tag(config=True)
     for name, default in _PROFILE_DEFAULTS.items()
 }
+# Those of a benchmark likewise, as ``bench_steps``.
+_BENCH = "bench_"
+_BENCH_TRAITS = {
+    f"{_BENCH}{option.field}": AnyTrait(getattr(BenchRequest(), option.field), help=option.help).tag(config=True)
+    for option in BENCH_OPTIONS
+}
 
 
 class Defaults(Configurable):
-    """Defaults of ``%%torchdebug`` and ``%%torchprofile``, as their settings accept them, and what holds for panels."""
+    """Defaults of ``%%torchdebug``, ``%%torchprofile`` and ``%%torchbench``, and what holds for panels."""
 
     living_panels = Int(
         3, min=1, help="So many panels stay connected to the kernel; older ones leave their static copies behind."
@@ -68,6 +76,14 @@ class Defaults(Configurable):
             raise TraitError(f"TorchMagic.{name} is left as it was: {error}") from None
         return value
 
+    @validate(*_BENCH_TRAITS)
+    def _accepted_for_benchmarks(self, proposal: Mapping[str, Any]) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        try:
+            return getattr(BenchRequest.from_dict({name.removeprefix(_BENCH): value}), name.removeprefix(_BENCH))
+        except (ValueError, TypeError) as error:
+            raise TraitError(f"TorchMagic.{name} is left as it was: {error}") from None
+
     def values_by_field(self) -> dict[str, Any]:
         """Return the configured value of each field of ``Settings``."""
         return {name: getattr(self, name) for name in _TRAITS}
@@ -77,9 +93,14 @@ class Defaults(Configurable):
         shared = {name: getattr(self, name) for name in SHARED}
         return shared | {name: getattr(self, f"{_PROFILE}{name}") for name in _PROFILE_DEFAULTS}
 
+    def bench_values(self) -> dict[str, Any]:
+        """Return the configured value of each field of a ``BenchRequest``."""
+        return {name.removeprefix(_BENCH): getattr(self, name) for name in _BENCH_TRAITS}
 
+
+_ALL = _TRAITS | _PROFILE_TRAITS | _BENCH_TRAITS
 # The name is what users type; the traits are the fields of the settings, written nowhere twice.
-TorchMagic = new_class("TorchMagic", (Defaults,), exec_body=lambda body: body.update(_TRAITS | _PROFILE_TRAITS))
+TorchMagic = new_class("TorchMagic", (Defaults,), exec_body=lambda body: body.update(_ALL))
 
 
 def configured(config: Config) -> Any:

@@ -12,7 +12,9 @@ from torchmagic.views.skins.text import as_text
 Bundle = dict[str, str]
 
 
-def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str, num_rows: int | None = None) -> Bundle:
+def static_bundle(
+    pages: Page | Sequence[Page], *, title: str, uid: str, num_rows: int | None = None, text: str = ""
+) -> Bundle:
     """Return the copy of a panel that is read where no kernel answers: a reopened notebook, nbconvert, GitHub.
 
     Beside the live panel of the same ``uid`` it is hidden by the panel's script. Without it, its style hides what
@@ -23,10 +25,11 @@ def static_bundle(pages: Page | Sequence[Page], *, title: str, uid: str, num_row
         title: Heading: the run's name and how it ended.
         uid: The panel's ``uid``.
         num_rows: Most rows of a table to keep; None leaves that to each form.
+        text: What those get who cannot show html; empty writes the pages themselves.
     """
     rows = {} if num_rows is None else {"num_rows": num_rows}
     html = as_html(pages, title=title, uid=uid, draw=as_png, **rows)
-    return {"text/html": html, "text/plain": as_text(pages, title=title, **rows)}
+    return {"text/html": html, "text/plain": text or as_text(pages, title=title, **rows)}
 
 
 def show(bundle: Mapping[str, str]) -> None:

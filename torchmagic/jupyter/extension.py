@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from torchmagic.api.one_server import end as end_server
 from torchmagic.api.rich_repr import switch
 from torchmagic.jupyter import completion
 from torchmagic.jupyter.cell_magics import TORCHDEBUG, TORCHPROFILE
@@ -13,6 +14,7 @@ from torchmagic.jupyter.line_ranges import LineRanges
 from torchmagic.jupyter.lost_run import tell_lost
 from torchmagic.jupyter.magics.modelinfo import ModelinfoMagics
 from torchmagic.jupyter.magics.tensorinfo import TensorinfoMagics
+from torchmagic.jupyter.magics.torchbench import TorchbenchMagics
 from torchmagic.jupyter.magics.torchdebug import TorchdebugMagics
 from torchmagic.jupyter.magics.torchprofile import TorchprofileMagics
 from torchmagic.jupyter.magics.torchsession import TorchsessionMagics
@@ -33,8 +35,9 @@ def load_ipython_extension(shell: Any) -> None:
     line_ranges = LineRanges(shell, cells)
     torchprofile = TorchprofileMagics(shell, configuration, cells, line_ranges)
     readers = {TORCHDEBUG: torchdebug.read, TORCHPROFILE: torchprofile.read}
+    torchbench = TorchbenchMagics(shell, configuration)
     others = TensorinfoMagics(shell), ModelinfoMagics(shell), TorchsessionMagics(shell, configuration)
-    magics = (torchdebug, torchprofile, *others)
+    magics = (torchdebug, torchprofile, torchbench, *others)
     shell.register_magics(*magics)
     for magic in readers:
         shell.register_magic_function(partial(cells.begin, magic), "line", magic.begin)
@@ -47,6 +50,7 @@ def load_ipython_extension(shell: Any) -> None:
     def remove() -> None:
         remove_completion()
         switch("off", shell)
+        end_server()
         line_ranges.uninstall()
         cells.uninstall()
         _unregister(shell, ours, before)

@@ -6,9 +6,11 @@ import sys
 
 from IPython.core.inputtransformer2 import cell_magic
 
-from torchmagic.jupyter.cell_magics import CELL_MAGICS, CellMagic, asks
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, TORCHBENCH, CellMagic, asks
 
 _BY_NAME = {magic.name: magic for magic in CELL_MAGICS}
+# A trial runs its cell itself; but of a cell that only asks there is nothing else, which IPython would not take.
+_QUESTION = re.compile(rf"%%{TORCHBENCH.name}\s+(?P<options>.*?)\s*$")
 _HEADER = re.compile(rf"%%(?P<name>{'|'.join(_BY_NAME)})(?:\s+(?P<options>.*?))?\s*$")
 
 
@@ -18,6 +20,9 @@ def rewrite(lines: list[str]) -> list[str]:
     A run opens only if Python could read the cell and got as far as its first line. Line numbers, ``await``, the
     displayed value, breakpoints and the history are therefore those of a plain cell.
     """
+    question = _QUESTION.match(lines[0]) if lines else None
+    if question is not None and asks(question["options"]):
+        return [f"get_ipython().run_line_magic({TORCHBENCH.name!r}, {question['options']!r})\n"]
     header = _HEADER.match(lines[0]) if lines else None
     if header is None or lines[0].rstrip().endswith("?"):
         return lines

@@ -48,6 +48,14 @@ def whole_number(text: str) -> int:
         raise ValueError(f"wants a whole number, got {text!r}") from None
 
 
+def seconds(text: str) -> float:
+    """Return the number of seconds that a word says, with or without their sign."""
+    try:
+        return float(text.removesuffix("s"))
+    except ValueError:
+        raise ValueError(f"wants a number of seconds, got {text!r}") from None
+
+
 def percent(text: str) -> float:
     """Return the number of percent that a word says, with or without the sign."""
     try:
@@ -61,6 +69,10 @@ def rule_ids() -> tuple[str, ...]:
     from torchmagic.rules.catalogue import RULES  # noqa: PLC0415 - loading the extension is to cost next to nothing
 
     return tuple(rule.id for rule in RULES)
+
+
+def _failing() -> tuple[str, ...]:
+    return (*words(FailOn), *rule_ids())
 
 
 IGNORE = Option(
@@ -87,9 +99,10 @@ RUN_OPTIONS = (
     Option(
         flag="--fail-on",
         field="fail_on",
-        metavar="SEVERITY",
-        choices=words(FailOn),
-        help="End the cell with an error when there are findings of this severity: for notebooks in CI.",
+        metavar="SEVERITY,RULES",
+        known=_failing,
+        many=True,
+        help="End the cell with an error at findings from this severity on (error, warning, info) or of these rules.",
     ),
     Option(flag="--report", field="report", metavar="PATH", help="Write an HTML report to this file."),
 )

@@ -4,18 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from torchmagic.debuggers.modes import MODES
 from torchmagic.debuggers.settings import PROBES, Anomaly, Level, Settings
-from torchmagic.jupyter.option import IGNORE, RUN_OPTIONS, Option, percent, whole_number, words
+from torchmagic.jupyter.option import IGNORE, RUN_OPTIONS, Option, percent, seconds, whole_number, words
 
-# The modes of the first sketches, each told in today's settings.
-MODES: Mapping[str, Mapping[str, Any]] = {
-    "anomaly_detection": {"only": ("anomaly",)},
-    "gradient_checking": {"only": ("forward", "backward", "gradients", "weights")},
-    "memory_profiling": {"only": ("memory",)},
-    "performance_profiling": {"only": ("performance",)},
-    "full_debug": {"level": Level.EXPERT},
-    "none": {"without": PROBES},
-}
 OPTIONS = (
     Option(
         flag="--level",
@@ -64,6 +56,19 @@ OPTIONS = (
     ),
     IGNORE,
     Option(flag="--model", field="model", metavar="NAME", help="Watch only the model of this name."),
+    Option(
+        flag="--hang-after",
+        field="hang_after",
+        metavar="SECONDS",
+        read=seconds,
+        help="On a rank of a distributed run, look what all ranks did last after so many seconds without progress.",
+    ),
+    Option(
+        flag="--every-rank",
+        field="every_rank",
+        fixed=True,
+        help="Show the result on each rank of a distributed run, and not on rank 0 alone.",
+    ),
     *RUN_OPTIONS,
 )
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from IPython.display import display
 
+from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.api.baseline import baseline_pages
 from torchmagic.api.shown import Shown
 from torchmagic.jupyter.display import show, static_bundle
@@ -58,7 +59,7 @@ def show_sheet(shown: Shown) -> None:
 def _status(run: Run) -> Status:
     return {
         "state": run.status.value,
-        "step": run.steps,
+        "step": told_steps(run),
         "elapsed": round(run.clock.seconds, 3),
         "overhead": run.overhead if run.clock.seconds else None,
         "findings": Counter(finding.severity.value for finding in run.findings),

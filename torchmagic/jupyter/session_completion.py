@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from torchmagic.debuggers.settings import PROBES, Level
 from torchmagic.jupyter.flags import HELP
-from torchmagic.jupyter.session_words import BY_NAME, OWN_LEVEL, Flag, Kind, Word
+from torchmagic.jupyter.session_words import BY_NAME, OWN_LEVEL, STOP, Flag, Kind, Word
 
 if TYPE_CHECKING:
     from torchmagic.api.session import PublicSession
@@ -92,6 +92,7 @@ _OFFERS: Mapping[Kind, Callable[[], Iterable[str]]] = {
     "level": lambda: (*(level.value for level in Level), OWN_LEVEL),
     "exporter": _exporters,
     "state": lambda: ("on", "off"),
+    "ending": lambda: (STOP,),
 }
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
+from torchmagic.api.one_server import begin, end
 from torchmagic.jupyter.session_parsing import Request
-from torchmagic.jupyter.session_words import OWN_LEVEL
+from torchmagic.jupyter.session_words import OWN_LEVEL, STOP
 
 if TYPE_CHECKING:
     from torchmagic.api.session import PublicSession
@@ -91,6 +92,25 @@ def _repr(session: "PublicSession", request: Request, _place: Place) -> None:
     _say("tensors are shown as cards" if request.places[0] == "on" else "tensors are shown as torch prints them")
 
 
+def _serve(_session: "PublicSession", request: Request, _place: Place) -> None:
+    if not request.places:
+        server, is_new = begin(_port(request.value("--port")))
+        _say(f"serving at {server.url}" if is_new else f"serving at {server.url} already; its token was shown before")
+        if is_new:
+            _say(f"token: {server.token}\n  curl -H 'Authorization: Bearer {server.token}' {server.url}/runs/last")
+    elif request.places[0] == STOP:
+        server_before = end()
+        _say(f"{server_before.url} is stopped" if server_before else "no server was running")
+    else:
+        raise ValueError(f"it takes only {STOP!r}, {request.places[0]!r} came; as in: {request.word.usage}")
+
+
+def _port(typed: str) -> int:
+    if typed and not typed.isdecimal():
+        raise ValueError(f"--port wants a number, {typed!r} came")
+    return int(typed or 0)
+
+
 def _clear(session: "PublicSession", request: Request, _place: Place) -> None:
     stored, num_here = "--stored" in request.flags, len(session.runs)
     before = {entry.id for entry in session.history(everything=True).content}
@@ -119,6 +139,7 @@ DEEDS: dict[str, Deed] = {
     "status": _status,
     "level": _level,
     "repr": _repr,
+    "serve": _serve,
     "clear": _clear,
 }
 

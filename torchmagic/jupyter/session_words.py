@@ -7,7 +7,7 @@ from typing import Literal
 MAGIC = "torchsession"
 
 # What may stand in a place, and what Tab therefore offers there.
-Kind = Literal["run", "metric", "parameter", "probe", "level", "exporter", "path", "text", "tag", "state"]
+Kind = Literal["run", "metric", "parameter", "probe", "level", "exporter", "path", "text", "tag", "state", "ending"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +134,14 @@ WORDS = (
         help="on shows a tensor that is a cell's last expression as %tensorinfo does; off as torch prints it.",
     ),
     Word(
+        name="serve",
+        metavar="[stop]",
+        kinds=("ending",),
+        most=1,
+        help="Answer questions about runs over HTTP on this machine, and print where and the token; stop ends it.",
+        flags=(Flag(name="--port", metavar="N"),),
+    ),
+    Word(
         name="clear",
         help="Forget the runs of this kernel; with --stored also all that is stored for this folder, for good.",
         flags=(Flag(name="--stored"),),
@@ -142,6 +150,7 @@ WORDS = (
 BY_NAME: Mapping[str, Word] = {word.name: word for word in WORDS}
 DEFAULT = BY_NAME["history"]
 OWN_LEVEL = "own"
+STOP = "stop"
 
 
 def help_text() -> str:

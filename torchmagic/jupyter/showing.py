@@ -1,6 +1,7 @@
 """This file is the showing: what of a run is seen when it begins, while it goes on and when it has ended."""
 
 import _thread
+import os
 import threading
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
+from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.api.baseline import baseline_pages
 from torchmagic.debuggers.settings import PanelMode
 from torchmagic.jupyter.panel.shelf import Shelf
@@ -19,6 +21,7 @@ from torchmagic.jupyter.wall import wall
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.session.session import session
+from torchmagic.views.brief import run_text
 from torchmagic.views.findings import headline
 from torchmagic.views.pages import run_pages
 from torchmagic.views.parameter_page import parameter_page
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from torchmagic.debuggers.switches import Changeable
     from torchmagic.jupyter.panel.widget import Panel, Status
 
+MORE = "%torchsession show"
 # Often enough to look alive; the front end drops messages at about a thousand a second, counted over all outputs.
 SECONDS_BETWEEN_REFRESHES = 0.25
 # Most of the training time that refreshes may take: one half the head and the cheap pages, one half the open page.
@@ -68,6 +72,7 @@ class Showing:
         self._cell_id = cell_id
         self._title, self._doing, self._quiet = title, doing, quiet
         self._clock = clock
+        self._process = os.getpid()  # the notebook does not hear a process that is forked off
         self._panel: Panel | None = None
         self._next = 0.0
         self._next_open = 0.0
@@ -84,7 +89,7 @@ class Showing:
         Raises:
             KeyboardInterrupt: If Stop was pressed on the panel.
         """
-        if self.mode is not PanelMode.LIVE:
+        if self.mode is not PanelMode.LIVE or os.getpid() != self._process:
             return
         panel = self._panel
         if panel is not None:
@@ -112,8 +117,9 @@ class Showing:
             return
         beside = {page.title: page for page in baseline_pages(session, run)}
         pages = [*run_pages(run), *beside.values()]
+        text = "\n\n".join([run_text(run), *map(as_text, beside.values()), f"More: {MORE} {run.number or 'last'}"])
         if self.mode is PanelMode.TEXT:
-            print(as_text(pages, title=headline(run)))  # noqa: T201 - the output of the cell
+            print(text)  # noqa: T201 - the output of the cell
             return
         if self._panel is None:
             self._open(run)
@@ -121,7 +127,7 @@ class Showing:
             self._panel.finish(self._status(run), tab_pages(run) | beside, partial(parameter_page, run))
         from torchmagic.jupyter.display import show, static_bundle  # noqa: PLC0415 - loads the figures' library
 
-        show(static_bundle(pages, title=headline(run), uid=run.id))
+        show(static_bundle(pages, title=headline(run), uid=run.id, text=text))
 
     def _open(self, run: Run) -> None:
         from torchmagic.jupyter.panel.widget import Panel  # noqa: PLC0415 - ipywidgets wait for the first panel
@@ -160,7 +166,7 @@ class Showing:
         running = run.status is RunStatus.RUNNING
         return {
             "state": run.status.value,
-            "step": run.steps,
+            "step": told_steps(run),
             "elapsed": round(time.time() - run.clock.started if running else run.clock.seconds, 3),
             "overhead": run.overhead if run.clock.seconds else None,
             "findings": Counter(finding.severity.value for finding in run.findings),

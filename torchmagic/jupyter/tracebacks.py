@@ -1,11 +1,14 @@
 """This file is the user's traceback: what IPython shows, without the frames of the wrappers around torch."""
 
+import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 _OURS = str(Path(__file__).parents[1]) + "/"
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def remove_our_frames(error: BaseException) -> None:
@@ -15,6 +18,35 @@ def remove_our_frames(error: BaseException) -> None:
         for entry, following in zip(kept, [*kept[1:], None], strict=True):
             entry.tb_next = following
         each.__traceback__ = kept[0] if kept else None
+
+
+@contextmanager
+def told(formatter: Any, error: BaseException) -> Iterator[None]:
+    """Put our note under an error while it is shown, for an IPython that shows no notes (PEP 678), as 8.12.
+
+    Args:
+        formatter: What makes the lines of a traceback: IPython's ``InteractiveTB``.
+        error: The error that is shown.
+    """
+    from torchmagic.debuggers.crash_notes import HEAD  # noqa: PLC0415 - what runs need loads with them
+
+    found = getattr(error, "__notes__", None)  # anything at all may have been set there
+    notes = [note for note in map(str, found if isinstance(found, list) else ()) if note.startswith(HEAD)]
+    usual = formatter.structured_traceback
+
+    def structured_traceback(*arguments: Any, **options: Any) -> list[str]:
+        lines: list[str] = usual(*arguments, **options)
+        text = _COLOURS.sub("", "\n".join(lines))
+        return [*lines, *(note for note in notes if note.partition("\n")[0] not in text)]
+
+    if not notes or "structured_traceback" in vars(formatter):
+        yield
+        return
+    formatter.structured_traceback = structured_traceback
+    try:
+        yield
+    finally:
+        del formatter.structured_traceback
 
 
 def show_users_tracebacks(shell: Any, on_error: Callable[[BaseException], None]) -> Callable[[], None]:
@@ -39,7 +71,8 @@ def show_users_tracebacks(shell: Any, on_error: Callable[[BaseException], None])
         if issubclass(kind, exceptions):
             show(kind, error, error.__traceback__, tb_offset)
         elif not compiling:
-            shell.showtraceback(running_compiled_code=True)
+            with told(shell.InteractiveTB, error):
+                shell.showtraceback(running_compiled_code=True)
         elif issubclass(kind, IndentationError):
             shell.showindentationerror()
         else:

@@ -3,19 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from torchmagic.debuggers.settings import FailOn
 from torchmagic.jupyter.cell_run import CellRun
-from torchmagic.records.finding import Finding, Severity
-
-_FAILING = {
-    FailOn.NEVER: (),
-    FailOn.ERROR: (Severity.ERROR,),
-    FailOn.WARNING: (Severity.ERROR, Severity.WARNING),
-}
+from torchmagic.records.finding import Finding
+from torchmagic.rules.failing import failing
 
 
 class FindingsError(RuntimeError):
-    """Findings of the severity that was to fail the cell.
+    """Findings that were to fail the cell.
 
     Args:
         findings: Those findings.
@@ -32,10 +26,8 @@ class FindingsError(RuntimeError):
 
 def verdict(runs: Iterable[CellRun]) -> FindingsError | None:
     """Return the error that the runs of a cell deserve, or None."""
-    failing = [
-        finding for run in runs for finding in run.findings if finding.severity in _FAILING[run.settings.fail_on]
-    ]
-    return FindingsError(failing) if failing else None
+    found = [finding for run in runs for finding in failing(run.findings, run.settings.fail_on)]
+    return FindingsError(found) if found else None
 
 
 def fail_cell(shell: Any, result: Any, error: FindingsError) -> None:

@@ -44,13 +44,26 @@ def _concern(kind: str, names: list[str], text: str, *, is_wrong: bool = False) 
     return Concern(kind=kind, names=tuple(names[:_MOST_NAMES]), text=text, is_wrong=is_wrong)
 
 
-def _values(tree: Tree) -> Iterator[Concern]:
+def nonfinite_of(tree: Tree) -> dict[str, str]:
+    """Return how many values of a tensor are not finite, in words and by its name, for each one that has some."""
+    return _nonfinite(tree, _norms(tree))
+
+
+def _norms(tree: Tree) -> dict[str, float]:
     readable = {name: each for name, each in tree.tensors.items() if is_measurable(each) and each.numel()}
-    found = dict(zip(readable, norms(list(readable.values())), strict=True))
-    bad = [name for name, norm in found.items() if not math.isfinite(norm) and _num_bad(readable[name])]
-    for name in bad[:_MOST_NAMES]:
-        count, total = _num_bad(readable[name]), readable[name].numel()
-        yield _concern("non-finite", [name], f"{count:,} of {total:,} values are NaN or infinite", is_wrong=True)
+    return dict(zip(readable, norms(list(readable.values())), strict=True))
+
+
+def _nonfinite(tree: Tree, found: dict[str, float]) -> dict[str, str]:
+    bad = [name for name, norm in found.items() if not math.isfinite(norm)]
+    counts = [(name, _num_bad(tree.tensors[name]), tree.tensors[name].numel()) for name in bad]
+    return {name: f"{count:,} of {total:,} values are NaN or infinite" for name, count, total in counts if count}
+
+
+def _values(tree: Tree) -> Iterator[Concern]:
+    found = _norms(tree)
+    for name, text in list(_nonfinite(tree, found).items())[:_MOST_NAMES]:
+        yield _concern("non-finite", [name], text, is_wrong=True)
     zero = [name for name, norm in found.items() if norm == 0 and _matters_when_zero(tree, name)]
     if zero:
         yield _concern("all-zero", zero, "every value is zero: meant for some layers, a fault where others build on it")

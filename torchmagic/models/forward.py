@@ -95,6 +95,11 @@ def ordinary_tensors() -> Any:
     return torch.inference_mode(mode=False)
 
 
+def without_graph() -> Any:
+    """Return a context in which no graph is recorded."""
+    return torch.no_grad()
+
+
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
     """Sees each operator before and after it runs."""
 

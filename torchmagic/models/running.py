@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
@@ -46,14 +47,40 @@ def forward_of(model: nn.Module, tree: Tree, call: Call) -> Forward:
         return _forward(model, tree, call)
 
 
+def watched_twin(
+    model: nn.Module, tree: Tree, call: Call, *, training: bool | None, results: list[Any] | None = None
+) -> tuple[Twin, Seen]:
+    """Run one twin of a model, as the user is outside of inference mode.
+
+    Args:
+        model: The model.
+        tree: The model taken apart.
+        call: How to call it.
+        training: The mode to run it in; None leaves each module in its own.
+        results: Where to put what comes out.
+    """
+    twin = Twin(model)
+    if training is not None:
+        twin.module.train(training)
+    twin_tree = tree_of(twin.module)
+    args, kwargs = call.fresh()
+    held = [*tree.tensors.values(), *twin_tree.tensors.values()]
+    held = [each for each in held if not is_lazy(each)]
+    ignored = {*storages_of(held), *storages_of(tensors_in((args, kwargs)))}
+    spared = Spared(each for each in tree.tensors.values() if not is_lazy(each))
+    deed = partial(twin.module, *args, **kwargs)
+    kept = deed if results is None else partial(_keep, results, deed)
+    return twin, watched(twin.module, kept, spared=spared, ignored=ignored)
+
+
 def _forward(model: nn.Module, tree: Tree, call: Call) -> Forward:
-    twin, seen = _watched(model, tree, call, training=None)
+    twin, seen = watched_twin(model, tree, call, training=None)
     notes = list(_hook_notes(twin))
     mode = _mode(model)
     if seen.error is not None and mode != "evaluation":
-        second, again = _watched(model, tree, call, training=False)
+        second, again = watched_twin(model, tree, call, training=False)
         if again.error is None:
-            notes.append(f"in {mode} mode its forward raises {_told(seen.error)}; what is shown is of evaluation mode")
+            notes.append(f"in {mode} mode its forward raises {told(seen.error)}; what is shown is of evaluation mode")
             twin, seen, mode = second, again, "evaluation"
     twin_tree = tree_of(twin.module)
     # What had no shape before has one in the twin; the model itself stays as it is.
@@ -75,18 +102,9 @@ def _forward(model: nn.Module, tree: Tree, call: Call) -> Forward:
     )
 
 
-def _watched(model: nn.Module, tree: Tree, call: Call, *, training: bool | None) -> tuple[Twin, Seen]:
-    twin = Twin(model)
-    if training is not None:
-        twin.module.train(training)
-    twin_tree = tree_of(twin.module)
-    args, kwargs = call.fresh()
-    held = [*tree.tensors.values(), *twin_tree.tensors.values()]
-    held = [each for each in held if not is_lazy(each)]
-    ignored = {*storages_of(held), *storages_of(tensors_in((args, kwargs)))}
-    spared = Spared(each for each in tree.tensors.values() if not is_lazy(each))
-    seen = watched(twin.module, partial(twin.module, *args, **kwargs), spared=spared, ignored=ignored)
-    return twin, seen
+def _keep(results: list[Any], deed: Callable[[], Any]) -> Any:
+    results.append(deed())
+    return results[-1]
 
 
 def _durations(model: nn.Module, call: Call, mode: str) -> tuple[float | None, dict[str, Called]]:
@@ -171,7 +189,7 @@ def _facts(
         flops=seen.flops,
         saved_bytes=seen.saved_bytes,
         seconds=seconds,
-        error="" if seen.error is None else _told(seen.error),
+        error="" if seen.error is None else told(seen.error),
         failed_in="" if failed is None else tree_paths.get(failed, ""),
         failed_class="" if failed is None else type(failed).__name__,
         failed_inputs=seen.failed_inputs,
@@ -197,7 +215,8 @@ def _hook_notes(twin: Twin) -> Iterator[str]:
         yield f"{count} hook{'' if count == 1 else 's'} of the model did not run, since hooks may change other things"
 
 
-def _told(error: Exception) -> str:
+def told(error: BaseException) -> str:
+    """Return what was raised, in one line."""
     said = " ".join(str(error).split())
     said = said if len(said) <= _MOST_WORDS else f"{said[: _MOST_WORDS - 1]}…"
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -14,7 +14,7 @@ import torch
 @contextlib.contextmanager
 def untouched_globals() -> Iterator[None]:
     """Put the global random number streams, torch's default dtype and autocast back as they were; swallow prints."""
-    backs = [*_random_states(), *_switches()]
+    backs = [*random_states(), *_switches()]
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
@@ -24,7 +24,8 @@ def untouched_globals() -> Iterator[None]:
             back()
 
 
-def _random_states() -> Iterator[Callable[[], Any]]:
+def random_states() -> Iterator[Callable[[], Any]]:
+    """Yield, for each global stream of random numbers that is in use, what puts it back to where it is now."""
     python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002 - the global one
     yield lambda: random.setstate(python)
     yield lambda: np.random.set_state(numpy)  # noqa: NPY002

@@ -13,7 +13,8 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined] # torch lists it nowhere
 from torch.utils.data import DataLoader, Dataset
 
-_HOOKS = (
+# The dictionaries of a module that hold its hooks.
+HOOKS = (
     "_forward_hooks",
     "_forward_pre_hooks",
     "_forward_hooks_with_kwargs",
@@ -72,7 +73,7 @@ class Twin:
         for parameter in module._parameters.values():  # noqa: SLF001
             if parameter is not None:
                 self._tensor(parameter)
-        for name in _HOOKS:
+        for name in HOOKS:
             hooks = vars(module).get(name)
             if hooks is not None:
                 self._remember(hooks, OrderedDict())
@@ -85,7 +86,7 @@ class Twin:
     def _filled(self, module: nn.Module, shell: nn.Module) -> None:
         attributes = {}
         for name, value in vars(module).items():
-            if name in _HOOKS and value is not None:
+            if name in HOOKS and value is not None:
                 attributes[name] = self._hooks(value)
             elif name == "_compiled_call_impl":
                 attributes[name] = None
@@ -99,7 +100,7 @@ class Twin:
         for key, hook in hooks.items():
             if isinstance(hook, bool):  # the dictionaries that say how a hook of that key is called
                 twin_hooks[key] = hook
-            elif _is_of_torch(hook):
+            elif is_of_torch(hook):
                 twin_hooks[key] = self._copied(hook)
             else:
                 self.num_left_hooks += 1
@@ -180,7 +181,8 @@ class Twin:
         return made
 
 
-def _is_of_torch(hook: Any) -> bool:
+def is_of_torch(hook: Any) -> bool:
+    """Whether a hook of a module is one of torch's own, such as one that computes a normalised weight."""
     if isinstance(hook, types.MethodType):
         return isinstance(hook.__self__, nn.Module) and hook.__func__.__module__.startswith("torch.")
     function = hook.func if isinstance(hook, functools.partial) else hook

@@ -18,6 +18,7 @@ from torchmagic.records.note import NoteRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import packs_well
 
+REFUSED = "Another thread trained at the same time; only the thread that trained first was watched."
 COMPILED = (
     "{} is compiled: losses, gradients, weights and steps are seen; layers inside it, and the operator that makes a "
     "non-finite value there, are not."
@@ -43,23 +44,41 @@ class Cast:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._next_look = 0
+        self._untold: list[tuple[Optimizer, Any]] = []  # by a closure: what they train is not known yet
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models and optimizers."""
         self._recorder, self._taps = recorder, taps
+        taps.turn.partings.append(self._part)
         taps.on("root_begin", self._meet)
         taps.on("step_begin", self._meet_optimizer)
 
     def flush(self, step: int) -> None:
         """Look for new parameters now and then: at steps that are powers of two."""
+        if self._untold:
+            self._tell_optimizers()
         if step >= self._next_look:
             self._next_look = next_look(step)
             for model in self.models:
                 self._record_parameters(model, model.read())
 
     def detach(self) -> None:
-        """Let go of everything."""
+        """Say who was left out, and let go of everything."""
+        self._tell_optimizers()
         self._by_module.clear()
+        if self._taps is not None and self._recorder is not None and self._taps.turn.num_refused:
+            self._recorder.add(NoteRecord(text=REFUSED))
+            self._taps = None
+
+    def _part(self) -> None:
+        """Let go of what another thread may train from now on: its gradients must not be read here meanwhile."""
+        for model in self.models:
+            model.part()
+        for entry in self.optimizers:
+            entry.part()
+        self._by_module.clear()
+        self._by_optimizer.clear()
+        self._wake()
 
     def model_of(self, module: nn.Module) -> Model | None:
         """Return the model a root call belongs to; None when it has no parameters or is not watched."""
@@ -106,6 +125,7 @@ class Cast:
             optimizer = entry.ref()
             if optimizer is not None:
                 self._read_optimizer(entry, optimizer)
+        self._tell_optimizers()
         return model
 
     def _wake(self) -> None:
@@ -159,7 +179,9 @@ class Cast:
             self.optimizers.append(entry)
             self._wake()
             self._read_optimizer(entry, optimizer)
-            self._record_optimizer(entry, optimizer, site)
+            self._untold.append((entry, site))
+            if not all(name.startswith(f"{entry.name}[") for name in entry.names):
+                self._tell_optimizers()
             return
         groups = optimizer.param_groups
         num_parameters = len(groups[0]["params"]) if len(groups) == 1 else _num_parameters(groups)
@@ -173,6 +195,12 @@ class Cast:
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
+
+    def _tell_optimizers(self) -> None:
+        untold, self._untold = self._untold, []
+        for entry, site in untold:
+            if (optimizer := entry.ref()) is not None:
+                self._record_optimizer(entry, optimizer, site)
 
     def _record_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer, site: Any) -> None:
         if self._recorder is not None:

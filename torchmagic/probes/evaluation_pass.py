@@ -65,15 +65,14 @@ class EvaluationPass:
         self._sums: dict[tuple[str, Site | None], tuple[torch.Tensor, int]] = {}
         self._last: tuple[tuple[str, Site | None], torch.Tensor] | None = None
 
-    def add(self, name: str, output: torch.Tensor, frame: FrameType) -> None:
-        """Take in a loss computed on this pass's outputs."""
+    def add(self, name: str, output: torch.Tensor, site: Site | None) -> None:
+        """Take in a loss computed on this pass's outputs, from a line where no loader tells passes apart."""
         self.losses += 1
         if self.losses == 1 and self.looks_like_training:
             self._first = name, weakref.ref(output)
             return
         if output.grad_fn is not None:
             self.node = output.grad_fn.name()
-        site = None if self.key.loader else site_of(frame)
         self._add_first(site)
         self._sum(name, site, output)
 

@@ -34,10 +34,15 @@ EVENTS = (
     "epoch",  # (loader, loader iterator, nanoseconds, frame)
     "indices",  # (loader iterator, what the sampler drew for a batch; it is loaded later where workers load)
     "host_read",  # (tensor, name of the method, frame); only while ``see("host_reads")``
+    "moved",  # (tensor, what it gave on another device, frame, nanoseconds); only while ``see("moves")``
     "schedule_built",  # (scheduler, frame)
     "scheduled",  # (scheduler, frame), for the outermost of nested schedulers
     "mode",  # (module, training, frame)
+    "compiled_call",  # (the compiler's frame), as what it calls in its local ``fn`` begins
     "log_prob",  # (output); only while ``see("log_prob")``
+    "ranked",  # (), after ``init_process_group``
+    "collective_begin",  # (name of the function); only while ``see("collectives")``, of waits ``"waits"``
+    "collective_end",  # (name of the function, args, kwargs, nanoseconds, frame); the same
     "module_met",  # (module, frame), of a module without a range in ``taps.ranges``; only while ``see("modules")``
     "look",  # () now and then from ranges that are entered often
     "profiler_begin",  # (profiler), before torch's profiler begins to trace; only while ``see("profilers")``
@@ -47,6 +52,6 @@ EVENTS = (
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
     "root_end", "backward_end", "batch", "mode", "scaled", "softmax", "log_prob", "dropout",
-    "epoch", "indices", "loader_built", "exhausted", "host_read", "schedule_built", "scheduled",
-    "module_met", "profiler_begin", "look", "clip_begin",
+    "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
+    "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",
 })  # fmt: skip

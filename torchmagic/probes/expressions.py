@@ -16,10 +16,12 @@ def callee(frame: FrameType) -> str | None:
     return _named(call.func) if call is not None else None
 
 
-def receiver(frame: FrameType) -> str | None:
-    """Return on what a method is being called: ``opt`` in ``opt.step()``."""
+def receiver(frame: FrameType, method: str = "") -> str | None:
+    """Return on what a method is being called: ``opt`` in ``opt.step()``; None for another one than was asked for."""
     call = _call_at(frame)
-    return _named(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else None
+    if call is None or not isinstance(call.func, ast.Attribute) or method not in ("", call.func.attr):
+        return None
+    return _named(call.func.value)
 
 
 def first_argument(frame: FrameType) -> str | None:

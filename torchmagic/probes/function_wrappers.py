@@ -6,6 +6,7 @@ from typing import Any
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
+from torchmagic.probes.compiler import not_compiled
 from torchmagic.probes.sites import RELAY, hide_ours
 from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
 
@@ -114,4 +115,5 @@ def _relay(frame: FrameType) -> Any:
     code = _call.__code__.replace(
         co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=RELAY, co_qualname=RELAY
     )
+    not_compiled(code)
     return FunctionType(code, frame.f_globals)

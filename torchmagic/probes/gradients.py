@@ -12,11 +12,12 @@ from torchmagic.probes.members import Optimizer
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.riders import Riders
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.moments import moments_of
-from torchmagic.tensors.reduce import fetch, packs_well, quick_total, total_norm
+from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, total_norm
 
 METRICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
 
@@ -37,6 +38,11 @@ class Gradients:
     ``grad_abs_max``, ``grad_zero_share`` and ``grad_nonfinite`` (a count) per parameter; sparse gradients by their
     stored values, complex ones by their magnitudes. A step that is given a closure is measured as it ends.
 
+    Args:
+        cast: Optimizers that take part.
+        pacer: Says when a close look is due.
+        riders: What waits on a device, and comes along when a total is fetched from there.
+
     Attributes:
         total: The present step's total norm, None while it is not known.
         alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
@@ -44,8 +50,8 @@ class Gradients:
 
     flush = nothing_waits
 
-    def __init__(self, cast: Cast, pacer: Pacer) -> None:
-        self._cast, self._pacer = cast, pacer
+    def __init__(self, cast: Cast, pacer: Pacer, riders: Riders) -> None:
+        self._cast, self._pacer, self._riders = cast, pacer, riders
         self._recorder: Recorder | None = None
         self._states: dict[int, _State] = {}
         self._inside: _State | None = None
@@ -66,12 +72,15 @@ class Gradients:
 
     def detach(self) -> None:
         """Hand over norms before clipping that no step took up."""
+        self._riders.arrive(fetch(self._riders.tensors))
         if self._clips:
             self._norms_before_clip()
         self.total, self.alarmed = None, False
 
     def _clipped(self, norm: Any) -> None:
-        if isinstance(norm, torch.Tensor):
+        if isinstance(norm, torch.Tensor) and not norm.is_cpu:
+            self._riders.add(norm.detach(), self._clips.append)
+        elif isinstance(norm, torch.Tensor):
             self._clips.append(norm.detach())
 
     def _clips_values(self, parameters: Sequence[torch.Tensor] | torch.Tensor) -> None:
@@ -105,7 +114,11 @@ class Gradients:
         if not gradients or self._recorder is None:
             return
         wanted = self._pacer.wants("gradients")
-        total = self._look_closer(optimizer, entry) if wanted else quick_total(gradients, pack=entry.packs)
+        if wanted:
+            total = self._look_closer(optimizer, entry)
+            self._riders.arrive(fetch(self._riders.tensors))
+        else:
+            total = self._together(gradients) if self._riders else quick_total(gradients, pack=entry.packs)
         highest = max(total, *self._norms_before_clip()) if self._clips else total  # clipping hides a spike
         if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
             self.alarmed = state.outliers.may_look()
@@ -114,10 +127,16 @@ class Gradients:
         self.total = total
         self._recorder.append("grad_norm", (total,))
 
+    def _together(self, gradients: list[torch.Tensor]) -> float:
+        """Return the total norm; what waits on the device comes by the same transfer."""
+        lengths, values = norms_and(gradients, self._riders.tensors)
+        self._riders.arrive(values)
+        return total_norm(lengths)
+
     def _norms_before_clip(self) -> list[float]:
         scalars = [each for each in self._clips if isinstance(each, torch.Tensor)]
         found = [*fetch(scalars), *(each for each in self._clips if isinstance(each, float))]
-        self._clips = []
+        self._clips.clear()
         if self._recorder is not None:
             for norm in found:
                 self._recorder.append("grad_norm_before_clip", (norm,))

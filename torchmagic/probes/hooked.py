@@ -18,10 +18,21 @@ from torchmagic.probes.building_wrappers import (
     wrap_optimizer_init,
 )
 from torchmagic.probes.clip_wrappers import wrap_clip_value, wrap_clip_with_norm, wrap_clipping
+from torchmagic.probes.collective_wrappers import (
+    COLLECTIVES,
+    INITS,
+    STARTS,
+    WAITS,
+    wrap_collective,
+    wrap_init,
+    wrap_start_processes,
+    wrap_wait,
+)
 from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
 from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
 from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_tanh
 from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
+from torchmagic.probes.move_wrappers import MOVES, wrap_move
 from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged, wrap_worker
 from torchmagic.probes.read_wrappers import READS, wrap_read
 from torchmagic.probes.reset_wrappers import wrap_zero_grad
@@ -68,6 +79,8 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (torch.amp.GradScaler, "unscale_", wrap_unscale),
     (torch.amp.GradScaler, "step", wrap_scaler_step),
     (torch.amp.GradScaler, "update", wrap_update),
+    *((owner, name, wrap_init) for owner, name in INITS),
+    *((owner, name, wrap_start_processes) for owner, name in STARTS),
 )
 
 
@@ -98,6 +111,9 @@ SEEN: dict[str, tuple[Wrapper, tuple[tuple[Any, str], ...]]] = {
         ((torch.Tensor, "__sub__"), (torch.Tensor, "sub"), (torch, "sub"), (torch, "subtract")),
     ),
     "host_reads": (wrap_read, tuple((torch.Tensor, name) for name in READS)),
+    "moves": (wrap_move, tuple((torch.Tensor, name) for name in MOVES)),
+    "collectives": (wrap_collective, COLLECTIVES),
+    "waits": (wrap_wait, WAITS),
     "modules": (wrap_ranged, ((nn.Module, "__call__"),)),
     "profilers": (wrap_profiler, ((torch.autograd.profiler.profile, "_prepare_trace"),)),
     "workers": (wrap_worker, ((torch.utils.data._utils.worker, "_worker_loop"),)),

@@ -9,6 +9,7 @@ from torch.optim import lr_scheduler
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.expressions import receiver
+from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -44,7 +45,7 @@ class _Schedule:
         self.built: Site | None = None
         self.steps = 0
         # what is told of a scheduler that is gone when the run ends, without ever having been stepped
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = within(getattr(scheduler, "optimizer", None))
         self.optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self.part = False
         self.facts = _facts(scheduler)
@@ -148,7 +149,7 @@ class LearningRates:
         self._recorder.add(
             ScheduleRecord(
                 name=name,
-                optimizer=self._name_of_optimizer(schedule, optimizer),
+                optimizer=self._name_of_optimizer(schedule, within(optimizer)),
                 step=self._recorder.step if stepped else None,
                 stepped=stepped,
                 before_optimizer=stepped and _is_early(optimizer),

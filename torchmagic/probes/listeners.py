@@ -89,6 +89,15 @@ class Listeners:
         if self.resting.pop(id(owner), None) is not None:
             self._settle(id(owner))
 
+    def clear(self) -> None:
+        """Forget everybody."""
+        for events in (self.awake, self._all):
+            for listeners in events.values():
+                listeners.clear()
+        for known in (self._events, self._helpers, self.resting):
+            known.clear()
+        self.host = None
+
     def _settle(self, *owners: int) -> None:
         self.changed = True
         for owner in owners:

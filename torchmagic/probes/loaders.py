@@ -10,7 +10,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.loader_settings import Datasets, record_of
 from torchmagic.probes.notebook_text import line_making
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.feeding import LoaderUseRecord
 from torchmagic.records.model import LoaderRecord
@@ -148,7 +148,7 @@ class Loaders:
             return  # a loader of another kind that borrows torch's class
         current = self._pass(iterator)
         site = site_of(frame)
-        current.loader = self._meet(loader, iterator, site)
+        current.loader = self._meet(loader, iterator, site, None if is_users(frame) else iterator._dataset)
         self._end_pass(current.loader)
         current.loader.begin(site)
         self._recorder.append("epoch_start_seconds", (nanoseconds / 1e9,), current.loader.subject)
@@ -185,14 +185,15 @@ class Loaders:
         if loader.epoch >= 0 and self._recorder is not None:
             self._recorder.append("epoch_batches", (loader.position,), loader.subject)
 
-    def _meet(self, loader: Any, iterator: Any, site: Site | None) -> Loader:
+    def _meet(self, loader: Any, iterator: Any, site: Site | None, dataset: Any = None) -> Loader:
         sampler = iterator._index_sampler  # every iterator of a loader has the loader's own
         known = self._known.get(id(sampler))
         if known is not None and known[0]() is sampler:
             return known[1]
         if len(self._known) >= MOST_PASSES:
             self._known = {key: each for key, each in self._known.items() if each[0]() is not None}
-        record = record_of(loader, iterator, self._cast.names.of_loader(sampler), site, self._datasets)
+        name = self._cast.names.of_loader(sampler, dataset)
+        record = record_of(loader, iterator, name, site, self._datasets)
         made = self._made.get(loader) if loader is not None else None
         found = self._like(record, site) or self._new(replace(record, made=place_of(made), made_before=not made), site)
         self._known[id(sampler)] = _reference(sampler), found

@@ -92,15 +92,17 @@ class LossInputs:
                 if self._may_record(found.loss, None):
                     self._record(found, None)
         if not heard & (CLASS_LOSSES | LOGIT_LOSSES | PROBABILITY_LOSSES):
-            self._look_by_hand(nodes, site)
+            self._look_by_hand(nodes, site, heard)
 
-    def _look_by_hand(self, nodes: list[Any], site: Site | None) -> None:
+    def _look_by_hand(self, nodes: list[Any], site: Site | None, heard: set[str]) -> None:
         """Look at a loss that was written by hand, or not seen: what was squashed twice, or stretched."""
         twice = squashed_twice(nodes)
         if twice is not None and self._may_record("by hand", site):
             self._squashed(*twice, site)
         wide = stretched(nodes)
-        if wide is not None and self._recorder is not None and self._may_record("stretched", site):
+        if wide is None or wide[0] in heard or self._recorder is None:
+            return
+        if self._may_record("stretched", site):
             self._recorder.add(
                 BroadcastRecord(
                     step=self._recorder.step,

@@ -1,13 +1,16 @@
 """This file measures losses: the value on which each backward runs, by the name the user gave it."""
 
 import re
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import torch
 
 from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.loss_shares import Shares, Value
 from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.riders import Riders
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, caller_of, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -15,6 +18,10 @@ from torchmagic.records.loss import BackwardRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import fetch
 
+# What is given a loss, torch's function or a trainer's method, and what a loss's own method is called on.
+_GIVEN = re.compile(
+    r"(?:autograd\.|accelerator\.|fabric\.|manual_)backward\(\s*(\w+)\s*[,)]|\.backward\(\s*(\w*loss\w*)\s*[,)]"
+)
 _NAME = re.compile(r"autograd\.backward\(\s*(\w+)|(\w+)(?:\s*/\s*[\w.]+\s*\))?\.backward\(")
 
 
@@ -30,18 +37,25 @@ class _Waiting:
 
 
 class Losses:
-    """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer."""
+    """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer.
+
+    A loss that was divided because several batches make one step is recorded whole, at the step's end.
+
+    Args:
+        riders: Where values wait on a device until the gradients' norm is fetched from there.
+    """
 
     flush = nothing_waits
 
-    def __init__(self) -> None:
+    def __init__(self, riders: Riders) -> None:
+        self._riders = riders
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._fetcher = _Waiting(self)
         self._names: dict[tuple[int, int], tuple[str]] = {}  # by code object and instruction
         self._codes: list[Site | None] = []  # held, so that no other code gets their identities
         self._scaling = Scaling()
-        self._waiting: list[tuple[tuple[str], torch.Tensor]] = []
+        self._shares = Shares()
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for backward passes."""
@@ -51,17 +65,18 @@ class Losses:
         self._scaling.attach(taps)
 
     def fetch(self) -> None:
-        """Hand over the values that waited on a device; where none did, only the next one wakes this again."""
-        if not self._waiting and self._taps is not None:
+        """Hand over the values that waited and that no norm took along; only the next one wakes this again."""
+        for name, value in self._shares.take():
+            self._tell(name, value)
+        if self._riders:
+            self._riders.arrive(fetch(self._riders.tensors))
+        elif self._taps is not None:
             self._taps.rest(self._fetcher, until=NEVER)
-        if self._waiting and self._recorder is not None:
-            for (name, _), value in zip(self._waiting, fetch([each for _, each in self._waiting]), strict=True):
-                self._recorder.append("loss", (value,), name)
-            self._waiting.clear()
 
     def detach(self) -> None:
-        """Let go of everything."""
-        self._waiting.clear()
+        """Hand over what no step followed, and let go of everything."""
+        self.fetch()
+        self._riders.clear()
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         if not isinstance(tensors, torch.Tensor):
@@ -77,17 +92,25 @@ class Losses:
             name = self._names[where] = (loss_name(site),)
             self._codes.append(site)
             self._recorder.add(BackwardRecord(name=name[0], place=place_of(site)))
-        if loss.is_cpu:
-            self._recorder.append("loss", (loss.item(),), name)
+        value = loss.item() if loss.is_cpu else loss.detach()
+        divisor = self._shares.divisor(name[0], loss)
+        if divisor is not None:
+            self._shares.hold(name, divisor, value)
         else:
-            if self._taps is not None:
-                self._taps.listeners.wake_up(self._fetcher)
-            self._waiting.append((name, loss.detach()))
+            self._tell(name, value)
+        if self._taps is not None and (divisor is not None or not loss.is_cpu):
+            self._taps.listeners.wake_up(self._fetcher)
+
+    def _tell(self, name: tuple[str], value: Value) -> None:
+        if isinstance(value, torch.Tensor):
+            self._riders.add(value, partial(self._tell, name))
+        elif self._recorder is not None:
+            self._recorder.append("loss", (value,), name)
 
 
 def loss_name(site: Site | None) -> str:
     """Return the variable on which ``backward`` is called, ``loss`` when the line does not say."""
     place = place_of(site)
-    found = _NAME.search(place.source) if place is not None else None
-    name = (found.group(1) or found.group(2)) if found else "loss"
+    found = (_GIVEN.search(place.source) or _NAME.search(place.source)) if place is not None else None
+    name = next(filter(None, found.groups())) if found else "loss"
     return name if name not in ("sum", "mean") else "loss"

@@ -1,9 +1,17 @@
 """This file is the members of a run: what is known of a model and of an optimizer that take part."""
 
 import weakref
+from typing import Any
 
 import torch
 from torch import nn
+
+
+class _Nobody:
+    """Is referred to by what refers to nothing."""
+
+
+nobody: weakref.ref[Any] = weakref.ref(_Nobody())
 
 
 class Model:
@@ -41,6 +49,12 @@ class Model:
         ref = self._parts.get(id(module))
         return self.paths[id(module)] if ref is not None and ref() is module else None
 
+    def part(self) -> None:
+        """Take it for gone."""
+        self.ref = nobody
+        self._parts.clear()
+        self.parameters = dict.fromkeys(self.parameters, nobody)
+
 
 class Optimizer:
     """An optimizer that stepped: its name, its parameters and what they are called."""
@@ -54,6 +68,11 @@ class Optimizer:
         self.names: tuple[str, ...] = ()
         self.refs: list[weakref.ref[torch.Tensor]] = []
         self.packs = False
+
+    def part(self) -> None:
+        """Take it for gone."""
+        self.ref = nobody
+        self.refs = [nobody for _ in self.refs]
 
 
 def is_lazy(tensor: torch.Tensor) -> bool:

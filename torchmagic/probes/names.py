@@ -1,7 +1,7 @@
 """This file is the names: what the user calls a model, an optimizer or a loader."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -33,10 +33,10 @@ class Names:
     def of_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> str:
         """Return the name of an optimizer that steps; its class where it has none."""
         for name, value in self._candidates():
-            if value is optimizer:
+            if within(value) is optimizer:
                 return name
         user, scaled = _user_frame(frame)
-        spelled = None if user is None else first_argument(user) if scaled else receiver(user)
+        spelled = None if user is None else first_argument(user) if scaled else receiver(user, "step")
         return spelled or type(optimizer).__name__
 
     def of_model(self, module: nn.Module, frame: FrameType | None) -> tuple[nn.Module, str]:
@@ -53,16 +53,23 @@ class Names:
             elif value is not best and _size(value) > best_size and any(each is module for each in value.modules()):
                 best, best_name, best_size = value, name, _size(value)
         if not best_name:
-            user, _ = _user_frame(frame)
-            best_name = (callee(user) if user is not None else None) or type(best).__name__
+            own = frame is not None and is_users(frame)  # what a library calls is not what the user's line calls
+            spelled = callee(frame) if own and frame is not None else None
+            best_name = spelled if spelled and spelled != "self" else type(best).__name__
         return best, best_name
 
-    def of_loader(self, sampler: object) -> str:
-        """Return the name of the loader that draws its batches by this sampler; ``DataLoader`` where it has none."""
+    def of_loader(self, sampler: object, dataset: object = None) -> str:
+        """Return the name of the loader that draws its batches by this sampler; ``DataLoader`` where it has none.
+
+        Args:
+            sampler: The loader's own.
+            dataset: After which a loader that a library has made is named.
+        """
         for name, value in self._candidates():
             if isinstance(value, DataLoader) and value._index_sampler is sampler:
                 return name
-        return "DataLoader"
+        named = (name for name, value in self._candidates() if dataset is not None and value is dataset)
+        return next(named, "DataLoader")
 
     def optimizers(self, kind: type) -> Iterator[tuple[str, Any]]:
         """Yield named objects of a type at top level or one attribute below."""
@@ -87,7 +94,7 @@ class Names:
                 yield from ((f"{name}[{key!r}]", each) for key, each in list(value.items())[:MOST_ITEMS])
             elif isinstance(value, (list, tuple)):
                 yield from ((f"{name}[{i}]", each) for i, each in enumerate(value[:MOST_ITEMS]))
-            elif not isinstance(value, (nn.Module, type)):
+            elif not isinstance(value, (nn.Module, type)) and not _is_torchs(value):
                 attributes = getattr(value, "__dict__", None)
                 if isinstance(attributes, dict):
                     yield from ((f"{name}.{key}", each) for key, each in _public(attributes.items()))
@@ -100,6 +107,17 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
         scaled = scaled or frame.f_code.co_filename.endswith("grad_scaler.py")
         frame = frame.f_back
     return frame, scaled
+
+
+def within(value: Any) -> Any:
+    """Return the optimizer in one that was put around it, as accelerate's are; anything else as it is."""
+    inner = vars(value).get("optimizer") if isinstance(value, torch.optim.Optimizer) else None
+    return inner if isinstance(inner, torch.optim.Optimizer) else value
+
+
+def _is_torchs(value: Any) -> bool:
+    """Whether a value is a file of torch's, some of whose old names warn when they are looked at."""
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "torch"
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

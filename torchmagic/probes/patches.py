@@ -1,11 +1,19 @@
 """This file is the patch: an attribute replaced for a while, and put back as it was."""
 
 from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
+from torch import nn
+
+from torchmagic.probes.compiler import not_traced, traced_as
 from torchmagic.probes.scripted import stand_in, step_down
 
 Wrap = Callable[[Any], Any]
+# Of these the compiler holds no functions in what it makes: it goes on uncompiled where one is called.
+UNCOMPILED = ("torch.autograd", "torch._dynamo.eval_frame")
+# Methods of modules that the compiler traces to their end, and of which our wrapper has the same defaults.
+TRACEABLE = ("__call__", "train")
 
 
 class _Slot:
@@ -17,10 +25,12 @@ class _Slot:
         self.original = getattr(owner, name)
         self.wraps: list[tuple[object, Wrap]] = []
         self.installed: Any = None
+        self.yields = self.own and isinstance(owner, ModuleType) and owner.__name__ not in UNCOMPILED
+        self.aside = False
 
     def rebuild(self) -> None:
         """Put what the wraps make of the original in place, unless somebody else has replaced it meanwhile."""
-        if self.installed is not None and vars(self.owner).get(self.name) is not self.installed:
+        if self.installed is not None and not self._is_ours():
             return  # theirs stays; ours, which they may still call, passes through once its run has ended
         value = self.original
         if self.installed is not None:
@@ -29,15 +39,45 @@ class _Slot:
             value = wrap(value)
         if self.wraps:
             stand_in(value, self.original)
-        if self.wraps or self.own:
-            setattr(self.owner, self.name, value)
+            self._tell_the_compiler(value)
+        self.installed = value
+        self._show()
+
+    def step_aside(self, *, aside: bool) -> None:
+        """Show the original for a while, or the wrapper again; what somebody else put there stays."""
+        if aside is not self.aside and self._is_ours():
+            self.aside = aside
+            self._show()
+
+    def _is_ours(self) -> bool:
+        return vars(self.owner).get(self.name) is (self.original if self.aside else self.installed)
+
+    def _show(self) -> None:
+        if self.wraps and not self.aside:
+            setattr(self.owner, self.name, self.installed)
+        elif self.own:
+            setattr(self.owner, self.name, self.original)
         else:
             delattr(self.owner, self.name)
-        self.installed = value
+
+    def _tell_the_compiler(self, wrapper: Any) -> None:
+        if not isinstance(wrapper, FunctionType):
+            return
+        if isinstance(self.owner, ModuleType) or (self.owner is nn.Module and self.name in TRACEABLE):
+            traced_as(wrapper, self.original)
+        else:
+            not_traced(wrapper)
 
 
 # One slot an attribute in the whole process: runs that overlap may end in any order.
 _slots: dict[tuple[int, str], _Slot] = {}
+
+
+def step_aside(*, aside: bool) -> None:
+    """Show torch's functions as they are without us, or as they are watched; methods stay watched."""
+    for slot in tuple(_slots.values()):
+        if slot.yields:
+            slot.step_aside(aside=aside)
 
 
 class Patches:

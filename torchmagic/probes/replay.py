@@ -13,9 +13,11 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
+from torchmagic.probes.alone import AloneError, as_if_alone
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import Event, Trace, storage_of
+from torchmagic.probes.rank_models import alone_in
 from torchmagic.probes.taps import Taps
 from torchmagic.tensors.finite import is_finite
 
@@ -62,6 +64,7 @@ class Replay:
         roots = [*modules, *(each.module for each in calls)]
         self._modules = list({part: None for root in roots for part in root.modules()})
         self._waiting = list(calls)
+        self._alone = {each.module: alone_in(each.module) for each in calls}
         self.copies: dict[Any, torch.Tensor] = {}
 
     def serve(self, group: list[Call]) -> Callable[[], Any]:
@@ -76,7 +79,7 @@ class Replay:
             for copy, original in made.values():
                 if isinstance(copy, torch.Tensor):
                     self.copies[storage_of(copy)] = original
-            return each.module(*args, **kwargs)
+            return (self._alone[each.module] or each.module)(*args, **kwargs)
 
         return call
 
@@ -86,9 +89,14 @@ class Replay:
         Args:
             deed: Returns the loss and the gradient it is given.
             wanted: Tensors whose gradients are asked for; None for the forward alone.
+
+        Raises:
+            AloneError: If other ranks would have to run it too: they do not, and would be waited for.
         """
+        if None in self._alone.values():
+            raise AloneError("the model's parts lie on several ranks")
         trace = Trace(_watched.__code__, self._enter)
-        with undisturbed(self._modules, self.copies), self._taps.modules(trace.module):
+        with as_if_alone(self._taps), undisturbed(self._modules, self.copies), self._taps.modules(trace.module):
             with self._taps.traced_graph(graph=self._graph), self._taps.operators(trace.operator):
                 loss, gradients = _watched(deed, wanted)
             losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
@@ -103,7 +111,7 @@ class Replay:
     def _enter(self, module: nn.Module) -> None:
         """Before a model runs, put the random numbers where they stood when it ran."""
         for number, each in enumerate(self._waiting):
-            if each.module is module:
+            if self._alone[each.module] is module:
                 del self._waiting[: number + 1]
                 if each.random is not None:
                     torch.default_generator.set_state(each.random)

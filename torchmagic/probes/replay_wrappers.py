@@ -77,11 +77,25 @@ def traced_graph(*, graph: bool = True) -> Iterator[None]:
         yield
 
 
+# What runs with torch's anomaly detection on found before them, the newest last; they may end in any order.
+_found: list[list[bool]] = []
+
+
 @contextmanager
 def anomaly_detection(detection: Detection) -> Iterator[None]:
     """Have torch's own anomaly detection on, or left as the user has it."""
     if detection is Detection.OFF:
         yield
-    else:
-        with torch.autograd.set_detect_anomaly(True, check_nan=detection is Detection.RAISES):
-            yield
+        return
+    mine = [torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()]
+    _found.append(mine)
+    torch.autograd.set_detect_anomaly(True, check_nan=detection is Detection.RAISES)
+    try:
+        yield
+    finally:
+        place = next(index for index, each in enumerate(_found) if each is mine)
+        if place + 1 < len(_found):
+            _found[place + 1][:] = mine
+        else:
+            torch.autograd.set_detect_anomaly(*mine)
+        del _found[place]

@@ -32,13 +32,12 @@ class Site(NamedTuple):
 class Memo:
     """The frame found last, which the listeners of one event all ask for; only while that event is told."""
 
-    __slots__ = ("found", "frame", "open")
+    __slots__ = ("known", "open")
 
     def __init__(self) -> None:
         self.open = False
-        # Both are let go of as soon as the event is over: they belong to the user.
-        self.frame: FrameType | None = None
-        self.found: FrameType | None = None
+        # A frame and the one found for it, as one: another thread may ask. Let go of as soon as the event is over.
+        self.known: tuple[FrameType, FrameType | None] | None = None
 
 
 MEMO = Memo()
@@ -49,8 +48,9 @@ def caller_of(frame: FrameType | None) -> FrameType | None:
 
     Code of torch and torchmagic never counts; other libraries count only when none of the user's own is above.
     """
-    if frame is not None and MEMO.frame is frame:
-        return MEMO.found
+    known = MEMO.known
+    if known is not None and known[0] is frame:
+        return known[1]
     found, fallback = frame, None
     while found is not None:
         code = found.f_code
@@ -61,8 +61,8 @@ def caller_of(frame: FrameType | None) -> FrameType | None:
             fallback = found
         found = found.f_back
     found = found or fallback
-    if MEMO.open:
-        MEMO.frame, MEMO.found = frame, found
+    if MEMO.open and frame is not None:
+        MEMO.known = frame, found
     return found
 
 
@@ -100,6 +100,11 @@ def source_of(file: str) -> str:
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs the user's own code."""
     return _kind(frame.f_code.co_filename) == "user"
+
+
+def is_librarys(frame: FrameType) -> bool:
+    """Whether a frame runs code of a library other than torch and torchmagic."""
+    return _kind(frame.f_code.co_filename) == "library"
 
 
 def is_users_file(filename: str) -> bool:

@@ -12,7 +12,7 @@ from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.reduce import is_measurable
+from torchmagic.tensors.reduce import is_measurable, values_of
 
 # Steps between the first look and a comparison; elements of a parameter, and parameters, that are looked at.
 FEWEST_STEPS = 5
@@ -42,7 +42,7 @@ class _Sample(NamedTuple):
             return math.nan
         if tensor.device != self.values.device:
             return math.nan
-        present = tensor.detach().reshape(-1)[self.places]
+        present = values_of(tensor).reshape(-1)[self.places]
         sizes = self.values.abs()
         free = (sizes > 0) & (sizes < sizes.max())
         count = int(free.sum())
@@ -108,11 +108,11 @@ def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:
         return None
     if not is_measurable(parameter) or gradient.is_complex() or not parameter.numel():
         return None
-    flat = gradient.detach().reshape(-1)
-    stride = -(-flat.numel() // MOST_SEARCHED)
+    flat = values_of(gradient).reshape(-1)  # of a tensor that is spread over ranks, this rank's part
+    stride = max(1, -(-flat.numel() // MOST_SEARCHED))
     found = torch.nonzero(flat[::stride])[:, 0] * stride
     if not found.numel():
         return None
     places = found[:: -(-found.numel() // MOST_ELEMENTS)]
-    values = parameter.detach().reshape(-1)[places].clone()
+    values = values_of(parameter).reshape(-1)[places].clone()
     return _Sample(name, weakref.ref(parameter), parameter.shape, places, values)

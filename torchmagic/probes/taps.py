@@ -1,25 +1,34 @@
 """This file is the taps: the one place that hooks torch, and turns what torch does into events."""
 
-import warnings
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import FrameType
+from threading import get_ident
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import nn
 from torch.optim import optimizer as optimizers
 
 from torchmagic.probes import replay_wrappers
+from torchmagic.probes.compile_wrappers import wrap_entry
+from torchmagic.probes.compiler import never_compiled
 from torchmagic.probes.events import EVENTS, WITHOUT_TENSORS
 from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
 from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
-from torchmagic.probes.sites import MEMO, is_users
+from torchmagic.probes.sites import MEMO
+from torchmagic.probes.turn import Turn
+from torchmagic.probes.user_warnings import warn_at_user
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
 is_grad_enabled, set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
 tracing_state = torch._C._get_tracing_state
+compiles = torch._guards.TracingContext.try_get
+
+# The taps that hook torch now.
+OPEN: WeakSet["Taps"] = WeakSet()
 
 
 class Taps:
@@ -44,8 +53,12 @@ class Taps:
         self.called: set[int] | None = None
         self.ranges: dict[int, Any] | None = None  # of modules, by identity, for ``see("modules")``
         self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
+        self.communicating = self.alone = False
+        self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
         self.clock = PhaseClock()
+        self.turn = Turn()
         self.spent = 0  # nanoseconds in listeners
+        self.closed_at = 0  # what the clock said then; 0 before
         self.stack: list[nn.Module] = []
         self.grad_enabled = True
         self.scheduling = False
@@ -106,12 +119,16 @@ class Taps:
         """Hook torch."""
         for owner, name, wrap in REPLACED:
             self._replace(self._patches, owner, name, wrap)
+        if (compiler := sys.modules.get("torch._dynamo.eval_frame")) is not None:
+            self._replace(self._patches, compiler, "_maybe_set_eval_frame", wrap_entry)
         self._modes.enter_context(replay_wrappers.anomaly_detection(self.anomaly_detection))
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),
         ]
         self._open = True
+        self.turn.open()
+        OPEN.add(self)
         for what in self._wanted:
             self._install(what)
         self.quiet = False
@@ -126,15 +143,24 @@ class Taps:
 
     def close(self) -> None:
         """Leave torch as it was found; safe to call twice."""
-        self.quiet = True
+        self.quiet, self.closed_at = True, self.closed_at or now()
         self._modes.close()
         for handle in self._handles:
             handle.remove()
         self._handles = []
         self._open = False
+        self.turn.close()
+        OPEN.discard(self)
         for patches in self._seen.values():
             patches.undo()
         self._patches.undo()
+
+    def let_go(self) -> None:
+        """Hold nothing of the run any more: torch keeps some wrappers in tables of its own, and they hold the taps."""
+        self.listeners.clear()
+        self.turn.partings.clear()
+        self.ranges, self.called, self.carry, self.stack = None, None, None, []
+        self._on_failure = _tell_nobody
 
     def see(self, what: str, *, seen: bool) -> None:
         """Switch a wrapper that is too dear to be on all the time: one of ``SEEN``."""
@@ -156,10 +182,17 @@ class Taps:
     modules = staticmethod(replay_wrappers.watch_modules)
     traced_graph = staticmethod(replay_wrappers.traced_graph)
 
+    def is_busy(self) -> bool:
+        """Whether listeners are at work; any thread may ask."""
+        return self.quiet
+
+    @never_compiled
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
         listeners = self.listeners.awake[event]
-        if not listeners or self.quiet or tracing_state() is not None:  # what we computed would be in the trace
+        if not listeners or self.quiet or tracing_state() is not None or compiles() is not None:
+            return  # what we computed would be in the trace; what a compiler computes with has no values
+        if get_ident() != self.turn.ident and not self.turn.is_mine():
             return
         began = now()
         self.quiet = MEMO.open = True
@@ -178,14 +211,14 @@ class Taps:
             if grad_enabled:
                 set_grad_enabled(True)
             self.quiet = MEMO.open = False
-            MEMO.frame = MEMO.found = None
+            MEMO.known = None
             self.spent += now() - began
         if self._warnings:
             self._warn_now()
 
     def _warn_now(self) -> None:
         while self._warnings:
-            _warn_at_user(self._warnings.pop(0))
+            warn_at_user(self._warnings.pop(0))
 
     def warn(self, sentence: str) -> None:
         """Warn the user at the line that runs, once the event that is under way is over."""
@@ -194,33 +227,24 @@ class Taps:
     def _replace(self, patches: Patches, owner: Any, name: str, wrap: Wrapper) -> None:
         patches.replace(owner, name, lambda original: wrap(self, original))
 
+    @never_compiled
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.quiet and not self.turn.trains(self.is_busy):
+            return
         self.emit("step_begin", optimizer, frame_at(1))
         clock = self.clock
         self._phases_before = clock.forward + clock.backward + clock.data
         self._step_began = now() - self.spent
 
+    @never_compiled
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if get_ident() != self.turn.ident:
+            return
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
         clock.optimizer += max(0, took - within)
         self.emit("step_end", optimizer, took)
 
 
-def _warn_at_user(sentence: str) -> None:
-    """Warn as the user's own line would: under its name, and once if it comes again."""
-    frame: FrameType | None = frame_at(2)
-    while frame is not None and not is_users(frame):
-        frame = frame.f_back
-    if frame is None:
-        warnings.warn(sentence, RuntimeWarning, stacklevel=3)
-        return
-    scope = frame.f_globals
-    warnings.warn_explicit(
-        sentence,
-        RuntimeWarning,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        module=scope.get("__name__", "__main__"),
-        registry=scope.setdefault("__warningregistry__", {}),
-    )
+def _tell_nobody(_listener: object, _error: Exception) -> None:
+    """Stand for whom to tell of failures, once the run is over."""

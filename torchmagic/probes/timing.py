@@ -31,7 +31,7 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        present, spent, clock = now(), self._meter.spent, self._clock
+        present, spent, clock = self._meter.closed_at or now(), self._meter.spent, self._clock
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer

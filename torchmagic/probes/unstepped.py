@@ -64,6 +64,7 @@ class Unstepped:
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for what uses an optimizer, and for what should be followed by its step."""
         self._taps, self._recorder = taps, recorder
+        taps.turn.partings.append(self._waiting.clear)
         taps.on("optimizer_built", self._built)
         taps.on("reset", self._resets)
         taps.on("schedule_built", self._scheduler_built)

@@ -12,6 +12,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
 from torchmagic.probes.loaders import Loader, Loaders
 from torchmagic.probes.members import Model
+from torchmagic.probes.model_losses import ModelLosses
 from torchmagic.probes.modes import awake_parts
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
@@ -57,13 +58,14 @@ class Validation:
         self._subjects: dict[tuple[str, str], list[Site | None]] = {}
         self._told: dict[Key, int] = {}
         self._given: dict[Key, weakref.ref[torch.Tensor] | None] = {}
+        self._losses = ModelLosses(lambda: self._current)
         self.on_pass: list[OnPass] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models, losses and backward passes."""
         self._recorder = recorder
         taps.on("root_begin", self._called)
-        taps.on("loss", self._lost)
+        self._losses.attach(taps)
         taps.on("backward_begin", self._backward)
 
     def flush(self, step: int) -> None:
@@ -77,6 +79,7 @@ class Validation:
         for each in self._open.values():
             if self._evaluates_at_last(each):
                 self._end(each)
+        self._losses.forget()
         self._open, self._current, self._usual_pass = {}, None, None
         self._recorder = None
 
@@ -84,6 +87,7 @@ class Validation:
         model = self._cast.model_of(module)
         if model is None:
             return
+        self._losses.forget()
         loaders, name = self._loaders, ""
         if loaders.current is not None and loaders.served != self._served:
             name = loaders.current.name
@@ -125,10 +129,6 @@ class Validation:
         found = self._open[key] = EvaluationPass(key, loader, frame, *awake)
         found.begin_with(args)
         return found
-
-    def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
-        if self._current is not None and isinstance(output, torch.Tensor) and output.numel() == 1:
-            self._current.add(name, output, frame)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         """End the passes before the forward that is trained."""

@@ -4,18 +4,21 @@ Each makes a function that calls the original as it was called, tells the taps, 
 torchmagic's frames out of the traceback below its own.
 """
 
+import inspect
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from threading import get_ident
 from typing import Any, Protocol
 
 import torch
 
 from torchmagic.probes.sites import hide_ours
+from torchmagic.probes.turn import Turn
 
 now = time.perf_counter_ns
 frame_at = sys._getframe
-is_compiling = torch.compiler.is_compiling
+is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
 
 
 class Switchboard(Protocol):
@@ -32,6 +35,10 @@ class Switchboard(Protocol):
     clock: "PhaseClock"
     heard: Mapping[str, Sequence[Any]]
     ranges: Mapping[int, Any] | None
+    turn: Turn
+
+    def is_busy(self) -> bool:
+        """Whether listeners are at work."""
 
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
@@ -48,14 +55,18 @@ class PhaseClock:
 
 def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
-    clock, heard = taps.clock, taps.heard
+    clock, heard, turn = taps.clock, taps.heard, taps.turn
 
     def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
         if taps.depth:
             if taps.follows and not taps.quiet and not is_compiling():
                 return _nested(taps, original, module, args, kwargs)
             return original(module, *args, **kwargs)
-        if taps.quiet or is_compiling():
+        if (
+            taps.quiet
+            or is_compiling()
+            or not (turn.learns() if module.training and is_grad_enabled() else turn.is_mine())
+        ):
             return original(module, *args, **kwargs)
         bare = not (module._modules or module._parameters)  # a criterion, or a layer without weights: no model
         taps.depth = 1
@@ -84,13 +95,16 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
 
 def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
     """Call a module inside a model: with a note of where we are only while somebody asks for it."""
-    taps.stack.append(module)
+    if get_ident() != taps.turn.ident:  # another thread's, inside or beside the call that is watched
+        return original(module, *args, **kwargs)
+    stack = taps.stack
+    stack.append(module)
     if taps.called is not None:
         taps.called.add(id(module))
     try:
         output = original(module, *args, **kwargs)
     finally:
-        taps.stack.pop()
+        stack.pop()
     if taps.leaves and not module._modules:
         taps.emit("leaf", module, args, output)
     return output
@@ -98,10 +112,10 @@ def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: An
 
 def wrap_backward(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
-    clock, heard = taps.clock, taps.heard
+    clock, heard, turn = taps.clock, taps.heard, taps.turn
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        if taps.quiet or is_compiling():
+        if taps.quiet or is_compiling() or not turn.trains(taps.is_busy):
             return original(tensors, *args, **kwargs)
         taps.weighted = (args[0] if args else kwargs.get("grad_tensors")) is not None
         taps.emit("backward_begin", tensors, frame_at(1))
@@ -136,7 +150,8 @@ def wrap_next(taps: Switchboard, original: Any) -> Any:
             taps.emit("exhausted", loader)
             raise
         took = now() - began
-        taps.clock.data += took
+        if taps.turn.is_mine():
+            taps.clock.data += took
         taps.emit("batch", loader, batch, took)
         return batch
 
@@ -188,7 +203,10 @@ def wrap_sub(taps: Switchboard, original: Any) -> Any:
 
 
 def named_like(wrapper: Any, original: Any) -> Any:
-    """Give a wrapper the name and the documentation of what it wraps."""
+    """Give a wrapper the name and the documentation of what it wraps, and a constructor's its arguments."""
+    constructs = wrapper.__name__ == "__init__"  # the compiler gives a constructor another name
     for name in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(wrapper, name, getattr(original, name, None))
+    if constructs:  # libraries make an object again from the arguments that they find there
+        wrapper.__signature__ = inspect.signature(original)
     return wrapper

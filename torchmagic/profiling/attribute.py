@@ -17,10 +17,11 @@ from torchmagic.profiling.operator_costs import LEAST_SHARE, operator_costs, ope
 from torchmagic.profiling.ordered import Ordered
 from torchmagic.profiling.phase_costs import phase_costs
 from torchmagic.profiling.stack import Stack
+from torchmagic.records.accelerator import AcceleratorRecord
 from torchmagic.records.costs import AllocationsRecord, CostsRecord, LineCost
 from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
 
-Records = list[ProfileRecord | PhasesRecord | CostsRecord | AllocationsRecord | SourcesRecord]
+Records = list[ProfileRecord | PhasesRecord | CostsRecord | AllocationsRecord | SourcesRecord | AcceleratorRecord]
 _NANO = 1e-9
 # How shells name the files of cells; only a terminal's has the number that the user sees.
 _CELL = re.compile(r"<ipython-input-(\d+)-\w+>")
@@ -38,14 +39,15 @@ def attribute(
         file_names: What to call files, such as ``this cell``, by the names that the places give.
 
     Returns:
-        The profile, its phases and its costs; where memory was noted down, the allocations; and the sources.
+        The profile, its phases and its costs; where memory was noted down, the allocations; where there is an
+        accelerator, what it did; and the sources.
     """
     began = perf_counter()
     events = Ordered(collected)
     stack = Stack(collected, events)
     device, memory = bool(events.kernels), "memory" in collected.options
     counted = bool({"flops", "shapes"} & set(collected.options))
-    ran = kernels(events.kernels, stack)
+    ran = kernels(events.kernels, stack, collected)
     held = allocations(collected, stack.changes) if memory else None
     kept = (held.kept if held else {}) if memory else None
     costs = CostsRecord(
@@ -57,8 +59,10 @@ def attribute(
     phases = phase_costs(collected, stack.intervals)
     busy = ran.busy if device else _busy(stack.contexts)
     profile = _profile(collected, stack.contexts, events.count, busy, held, counted=counted, began=began)
-    more = [held.record] if held else []
-    return [profile, phases, costs, *more, _sources(costs.lines, file_names or {}, keep_source=keep_source)]
+    records: Records = [profile, phases, costs]
+    records += [held.record] if held else []
+    records += [ran.record] if ran.record is not None else []
+    return [*records, _sources(costs.lines, file_names or {}, keep_source=keep_source)]
 
 
 def _profile(

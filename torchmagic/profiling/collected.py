@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from torchmagic.records.accelerator import MemorySegments
 from torchmagic.records.place import Place
 
 MODULE, LINE, PHASE, STEP, BATCH = "tm:m:", "tm:l:", "tm:p:", "tm:s:", "tm:d:"
@@ -111,6 +112,7 @@ class Collected:
         threads: Threads that torch may use within an operator.
         cores: Cores that the process may use.
         peak_flops: Most operations that the machine did in a second, as measured; None where not measured.
+        memory: What was reserved of the accelerator's memory as the window ended; None where that was not asked for.
         trace: Path of the trace that was written; empty where none was.
         notes: What a reader has to know, one sentence each.
     """
@@ -135,5 +137,6 @@ class Collected:
     threads: int = 1
     cores: int = 1
     peak_flops: float | None = None
+    memory: MemorySegments | None = None
     trace: str = ""
     notes: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ from typing import Any
 from torchmagic.probes.names import Names
 from torchmagic.probes.probe import Probe
 from torchmagic.profiling.compilation_facts import Compilation
+from torchmagic.profiling.copy_facts import Copies
 from torchmagic.profiling.evaluation_facts import EvaluationGraphs
 from torchmagic.profiling.forward_facts import Forwards
 from torchmagic.profiling.optimizer_facts import Optimizers, Resets
@@ -25,6 +26,7 @@ def facts(namespace: Mapping[str, Any], *, verify: bool = False) -> tuple[Probe,
         Optimizers(namespace),
         Resets(namespace),
         EvaluationGraphs(namespace),
+        Copies(),
         BatchTimes(),
         WorkerStarts(namespace),
         Compilation(),

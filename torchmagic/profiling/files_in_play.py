@@ -1,5 +1,6 @@
 """This file is the files in play: those of the user's own that the names of a program lead to."""
 
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -32,6 +33,11 @@ def files_in_play(namespace: Mapping[str, Any]) -> set[str]:
                 todo.append(dict(vars(module)))
             seen.add(name)
     return files
+
+
+def cells_in_play() -> set[str]:
+    """Return the cells that were run in this process, as far as their text is kept."""
+    return {file for file in list(linecache.cache) if is_cell(file)}
 
 
 def is_cell(file: str) -> bool:

@@ -1,14 +1,13 @@
 """This file is torch's profiler: started, marked and stopped, and what it noted down read as events."""
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch._C._autograd import DeviceType, _profiler_enabled
 from torch.profiler import ProfilerActivity, profile
 
+from torchmagic.models.quiet_terminal import quiet_kineto, quiet_terminal
 from torchmagic.profiling.addresses import Addresses
 from torchmagic.profiling.collected import MEMORY, Event
 from torchmagic.profiling.settings import ProfileSettings
@@ -16,8 +15,6 @@ from torchmagic.profiling.settings import ProfileSettings
 # Moments at which a stretch begins and ends, each followed by its number; and what begins all names of ours.
 BEGIN, END, OURS = "tm:b:", "tm:e:", "tm:"
 EDGES = (BEGIN, END)
-# Kineto tells the terminal of every start and stop, below this level.
-LOG_LEVEL, SILENT = "KINETO_LOG_LEVEL", "6"
 
 
 def is_profiling() -> bool:
@@ -54,25 +51,23 @@ class Kineto:
             RuntimeError: If torch refuses.
         """
         unknown = torch.empty(1) if self.profile.profile_memory else None
-        with _quiet_kineto():
+        with quiet_kineto():
             self.profile.start()
         if unknown is not None:
-            with (
-                _quiet_terminal()
-            ):  # of the first release of what it does not know, torch writes a line; of others none
+            with quiet_terminal():  # of the first release of what it does not know, torch writes a line; of others none
                 del unknown
 
     def rest(self, *, rests: bool) -> None:
         """Leave out operators for a while; where this torch cannot do so, they go on being noted down."""
         if hasattr(self.profile, "toggle_collection_dynamic"):
-            with _quiet_terminal():  # it warns of kernels, whose collection goes on
+            with quiet_terminal():  # it warns of kernels, whose collection goes on
                 self.profile.toggle_collection_dynamic(not rests, [ProfilerActivity.CPU])
 
     def stop(self) -> bool:
         """End the recording; whether there is one, for somebody else may have ended it."""
         if not is_profiling():
             return False
-        with _quiet_kineto():
+        with quiet_kineto():
             self.profile.stop()
         return self._events is not None
 
@@ -138,35 +133,3 @@ class Kineto:
 
 def _event(each: Any) -> Event:
     return Event(each.start_ns(), each.end_ns(), each.name(), each.start_thread_id())
-
-
-@contextmanager
-def _quiet_terminal() -> Iterator[None]:
-    """Drop what C++ writes to the terminal."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        kept = os.dup(2)
-    except OSError:  # there is none
-        os.close(nowhere)
-        yield
-        return
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-@contextmanager
-def _quiet_kineto() -> Iterator[None]:
-    """Keep Kineto from writing to the terminal, unless the user has chosen what it writes."""
-    if LOG_LEVEL in os.environ:
-        yield
-        return
-    os.environ[LOG_LEVEL] = SILENT
-    try:
-        yield
-    finally:
-        os.environ.pop(LOG_LEVEL, None)

@@ -13,13 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from torchmagic.probes.sites import source_of
 from torchmagic.profiling.cell_flow import CellFlow
 from torchmagic.profiling.collected import LINE
-from torchmagic.profiling.files_in_play import files_in_play, is_local_file
+from torchmagic.profiling.files_in_play import cells_in_play, files_in_play, is_local_file
 from torchmagic.profiling.live_functions import Living, living, young
 from torchmagic.profiling.ranged_functions import RangedFunctions
-from torchmagic.profiling.untimed import COMPILED_ALIVE, compiled_sources, compiled_tree, following
+from torchmagic.profiling.untimed import Spared, following
 from torchmagic.records.place import Place
 
 _Range = AbstractContextManager[object]
@@ -47,6 +46,7 @@ class Lines:
         self._namespace: Mapping[str, Any] = {}
         self._files: set[str] = set()
         self._modules: set[str] = set()
+        self._spared = Spared()
         self._reason = ""  # why functions stay as they are
         self._is_open = False
 
@@ -63,8 +63,7 @@ class Lines:
         if reason:
             self._leave_functions(reason)
             return tree
-        if uses_compiler := compiled_tree(tree):
-            self._leave_functions(uses_compiler)
+        self._spared.take(tree)
         end = len(tree.body) - keep_last
         self._flow = CellFlow(lambda line: self._number(file, line, "<module>"), ranges=self._ranges, learn=self._learn)
         tree.body[begin:end] = self._flow.rewritten(tree.body[begin:end])
@@ -83,8 +82,7 @@ class Lines:
         self._ranges[:] = [self.make_range(f"{LINE}{index}") for index in range(len(self.places))]
         self._modules, self._namespace = set(sys.modules), namespace
         self._files = files_in_play(namespace)
-        reason = following() or compiled_sources(source_of(file) for file in self._files)
-        if reason:
+        if reason := following():
             self._leave_functions(reason)
         else:
             self._change(living(self._files))
@@ -104,12 +102,20 @@ class Lines:
     def _change(self, alive: Living) -> None:
         if self._reason:
             return
+        before, spared = self._spared.names, self._spared
         files = {function.__code__.co_filename for function in alive.functions}
-        reason = COMPILED_ALIVE if alive.is_compiled else compiled_sources(source_of(file) for file in files)
-        if reason:
-            self._leave_functions(reason)
+        spared.hear(cells_in_play() - files)
+        spared.look({*self._files, *files}, alive.compiled, is_compiled=alive.is_compiled)
+        if spared.reason:
+            self._leave_functions(spared.reason)
             return
-        self._functions.change(alive.functions)
+        if spared.names - before:  # some may have ranges by now
+            self._functions.restore()
+            alive = living(self._files)
+        wanted = [function for function in alive.functions if not spared.holds(function)]
+        if len(wanted) < len(alive.functions):
+            self._note(spared.note)
+        self._functions.change(wanted)
         if self._functions.left_out:
             names = ", ".join(sorted(Path(file).name for file in self._functions.left_out))
             self._note(f"there is too much source for all of it to be timed line by line; left out: {names}")

@@ -15,10 +15,11 @@ _YOUNG = (0, 1)
 
 
 class Living(NamedTuple):
-    """What exists: the user's functions, and whether something is there that torch.compile made of them."""
+    """What exists: the user's functions, and whether something is there that torch.compile made, and of which."""
 
     functions: list[FunctionType]
     is_compiled: bool
+    compiled: set[str]
 
 
 def living(files: Container[str]) -> Living:
@@ -43,31 +44,37 @@ def _among(objects: Sequence[Any], files: Container[str]) -> Living:
     found = [each for each in objects if type(each) in wanted]
     functions = [each for each in found if type(each) is FunctionType]
     in_play = {file for file in {each.__code__.co_filename for each in functions} if file in files or is_cell(file)}
+    compiled = _compiled(functions)
+    models = [each for each in found if type(each) in modules]
     return Living(
         functions=[each for each in functions if each.__code__.co_filename in in_play],
-        is_compiled=_has_compiled(functions, [each for each in found if type(each) in modules]),
+        is_compiled=bool(compiled) or any(map(_is_compiled_model, models)),
+        compiled=compiled,
     )
 
 
-def _has_compiled(functions: Sequence[FunctionType], models: Sequence[nn.Module]) -> bool:
-    """Whether a model, or one of the user's functions, is there as torch.compile wraps it."""
+def _compiled(functions: Sequence[FunctionType]) -> set[str]:
+    """Return the names of the user's functions of which one is there as torch.compile wraps it."""
     dynamo: Any = sys.modules.get("torch._dynamo.eval_frame")
     if dynamo is None:
-        return False
+        return set()
     # Of others no __dict__ is asked for: that would make one for each function that exists.
     wrappers = [each for each in functions if each.__code__.co_filename == dynamo.__file__]
-    return any(_is_compiled_model(each, dynamo) for each in models) or any(map(_is_compiled_function, wrappers))
+    return {name for name in map(_compiled_function, wrappers) if name}
 
 
-def _is_compiled_model(model: nn.Module, dynamo: Any) -> bool:
-    return isinstance(model, dynamo.OptimizedModule) or model.__dict__.get("_compiled_call_impl") is not None
+def _is_compiled_model(model: nn.Module) -> bool:
+    dynamo: Any = sys.modules.get("torch._dynamo.eval_frame")
+    wrapped = dynamo is not None and isinstance(model, dynamo.OptimizedModule)
+    return wrapped or model.__dict__.get("_compiled_call_impl") is not None
 
 
-def _is_compiled_function(function: FunctionType) -> bool:
-    """Whether a call of a function runs what torch.compile made of one of the user's."""
+def _compiled_function(function: FunctionType) -> str:
+    """Return the name of the user's function of which a call runs what torch.compile made; empty for none."""
     names = function.__dict__
     inside = names.get("_torchdynamo_orig_callable")
     if inside is None or "_torchdynamo_disable" in names:
-        return False
+        return ""
     code = getattr(inside, "__code__", None)
-    return code is not None and (is_cell(code.co_filename) or is_local_file(code.co_filename))
+    users = code is not None and (is_cell(code.co_filename) or is_local_file(code.co_filename))
+    return str(code.co_name) if code is not None and users else ""

@@ -15,6 +15,8 @@ from torchmagic.models.twin import Twin
 from torchmagic.probes.names import Names
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
+from torchmagic.profiling.compile_trial import try_compiling
+from torchmagic.profiling.forked import UnansweredError
 from torchmagic.profiling.optimizer_facts import can_fuse
 from torchmagic.profiling.trial import in_turn
 from torchmagic.records.note import NoteRecord
@@ -38,7 +40,8 @@ class Verify:
     """Records a ``VerifiedRecord`` for each cure that can be tried on the first model and optimizer that train.
 
     The model's first batch is kept, as a copy, until the run ends. Then twins of the model run on it, forward and
-    backward from the sum of what they give: no object of the user's is called, and random numbers are put back.
+    backward from the sum of what they give: no object of the user's is called, and random numbers are put back. What
+    torch.compile makes of a twin it makes in a process of its own.
 
     Args:
         names: What the user calls things.
@@ -71,6 +74,7 @@ class Verify:
         with untouched_globals():
             if self._model is not None and model is not None:
                 _try_all(recorder, self._model[0], _cures_of_model(model, given))
+                _try_compiling(recorder, self._model[0], model, given)
             if self._optimizer is not None and optimizer is not None:
                 _try_all(recorder, self._optimizer[0], _cures_of_optimizer(optimizer))
 
@@ -105,6 +109,16 @@ def _try_all(recorder: Recorder, subject: str, cures: Iterator[_Cure]) -> None:
     except Exception as error:  # noqa: BLE001 - the user's model, which may raise anything
         first = f"{type(error).__name__}: {error}".partition("\n")[0]
         recorder.add(NoteRecord(text=FAILED.format(name, subject, first)))
+
+
+def _try_compiling(recorder: Recorder, name: str, model: nn.Module, given: Any) -> None:
+    try:
+        outcome = try_compiling(lambda: _copy(model), lambda copy: _pass(copy, given))
+    except (UnansweredError, OSError) as error:
+        recorder.add(NoteRecord(text=FAILED.format("torch.compile", name, error)))
+        return
+    if outcome is not None:
+        recorder.add(VerifiedRecord(cure="compile", subject=name, what=PASS, **outcome))
 
 
 def _cures_of_model(model: nn.Module, given: Any) -> Iterator[_Cure]:

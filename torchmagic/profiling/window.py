@@ -13,7 +13,9 @@ from torchmagic.profiling.collected import LINE, MODULE, STEP, Collected, Loader
 from torchmagic.profiling.kineto import BEGIN, END, Kineto
 from torchmagic.profiling.loader_marks import LoaderMarks
 from torchmagic.profiling.ranges import Ranges
+from torchmagic.profiling.segments import memory_segments
 from torchmagic.profiling.settings import ProfileSettings
+from torchmagic.records.accelerator import MemorySegments
 
 # What a recording may make the process grow by: half a million to a million events; and how long it may last where the
 # code makes no steps (s).
@@ -71,6 +73,7 @@ class Window:
         self.rests = True
         self._settings, self._ranges, self._loaders = settings, ranges, loaders
         self._resident = self._looked = 0
+        self._memory: MemorySegments | None = None
 
     def start(self) -> None:
         """Begin to record.
@@ -124,6 +127,7 @@ class Window:
                 self._ranges.pause()
                 self.rests = True
             self.chosen.cut = self.chosen.cut or cut
+            self._memory = memory_segments(self.kineto.device) if self._settings.memory else None
         finally:  # whatever fails here, the profiler does not stay on
             self.recorded = self.kineto.stop()
 
@@ -174,6 +178,7 @@ class Window:
             options=self._settings.options,
             cut=stretch.cut,
             device=self.kineto.device,
+            memory=self._memory,
             threads=torch.get_num_threads(),
             cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         )

@@ -10,6 +10,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from torchmagic.records.kinds import KINDS
 
+# What JSON gives back as it was; there may be very many of them.
+_AS_THEY_ARE = (str, int)
 _BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 
@@ -66,9 +68,11 @@ def _rebuilt(hint: Any, value: Any) -> Any:
     if origin in (Union, types.UnionType):
         return _from_union(get_args(hint), value)
     if origin is tuple:
-        return tuple(_rebuilt(get_args(hint)[0], item) for item in value)
+        inner = get_args(hint)[0]
+        return tuple(value) if inner in _AS_THEY_ARE else tuple(_rebuilt(inner, item) for item in value)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {key: _rebuilt(get_args(hint)[1], item) for key, item in value.items()}
+        inner = get_args(hint)[1]
+        return dict(value) if inner in _AS_THEY_ARE else {key: _rebuilt(inner, item) for key, item in value.items()}
     if is_dataclass(hint):
         return _build(hint, value)  # type: ignore[arg-type] # the hint is the class itself
     if hint is float:

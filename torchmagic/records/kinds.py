@@ -1,5 +1,6 @@
 """This file is the kinds: the list of all records that a run is stored as."""
 
+from torchmagic.records.accelerator import AcceleratorRecord
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.connection import (
@@ -73,6 +74,17 @@ from torchmagic.records.precision import (
 )
 from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecord
 from torchmagic.records.protocol import EvalModeRecord, UnclearedGradientsRecord, UnownedGradientsRecord
+from torchmagic.records.rank_beats import BeatRecord, HangRecord
+from torchmagic.records.ranks import (
+    ChecksumRecord,
+    CollectiveRecord,
+    LaunchRecord,
+    LoaderPassRecord,
+    RandomStateRecord,
+    RankRecord,
+    WithoutGradientRecord,
+    WrapRecord,
+)
 from torchmagic.records.reach import ReachRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.records.snapshot import SnapshotRecord
@@ -82,6 +94,7 @@ from torchmagic.records.speed import (
     ForwardRecord,
     HardwareRecord,
     InputGradientRecord,
+    RepeatedCopyRecord,
     StepRecord,
     VerifiedRecord,
     WorkerStartRecord,
@@ -96,6 +109,7 @@ from torchmagic.records.structure import (
 )
 
 KINDS: tuple[type, ...] = (
+    AcceleratorRecord,
     AccumulationRecord,
     ActivationRecord,
     AllocationsRecord,
@@ -106,9 +120,12 @@ KINDS: tuple[type, ...] = (
     BadSampleRecord,
     BatchRecord,
     BatchTimesRecord,
+    BeatRecord,
     BroadcastRecord,
+    ChecksumRecord,
     ClassCountsRecord,
     ClipRecord,
+    CollectiveRecord,
     CompilationRecord,
     CostsRecord,
     CrashRecord,
@@ -133,13 +150,16 @@ KINDS: tuple[type, ...] = (
     GradlessForwardRecord,
     GroupRecord,
     HalfWeightsRecord,
+    HangRecord,
     HardwareRecord,
     HolderRecord,
     HostReadsRecord,
     IdleStepRecord,
     InplaceRecord,
     InputGradientRecord,
+    LaunchRecord,
     LeftoverGradientsRecord,
+    LoaderPassRecord,
     LoaderRecord,
     LoaderUseRecord,
     LossInputRecord,
@@ -158,9 +178,12 @@ KINDS: tuple[type, ...] = (
     PhasesRecord,
     ProbabilityInputRecord,
     ProfileRecord,
+    RandomStateRecord,
+    RankRecord,
     ReachRecord,
     RebuiltOptimizerRecord,
     RectifierRecord,
+    RepeatedCopyRecord,
     RepeatedHookRecord,
     RepeatedInputRecord,
     RerunRecord,
@@ -190,6 +213,8 @@ KINDS: tuple[type, ...] = (
     UnseenGraphRecord,
     UnsteppedRecord,
     VerifiedRecord,
+    WithoutGradientRecord,
     WorkerStartRecord,
+    WrapRecord,
     ZeroedRecord,
 )

@@ -120,6 +120,33 @@ class InputGradientRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedCopyRecord:
+    """A line that copied between host and device what had been copied before and had not changed since.
+
+    Args:
+        device: The device at the other end, such as ``cuda:0``.
+        back: Whether it copied to the host.
+        steps: Steps looked at, without the first; 0 where the run made none, and all of it was looked at.
+        copies: Copies by the line in them.
+        repeats: Of these, those of what had been copied before.
+        seconds: Seconds that the host spent on the latter.
+        num_bytes: Bytes of the latter.
+        shape: Shape of the last of them.
+        place: The line.
+    """
+
+    device: str
+    back: bool
+    steps: int
+    copies: int
+    repeats: int
+    seconds: float
+    num_bytes: int
+    shape: tuple[int, ...]
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationGraphRecord:
     """Forwards of a line in evaluation mode that recorded a graph, and that no backward followed.
 
@@ -198,13 +225,14 @@ class VerifiedRecord:
     """A cure that was tried on a copy of a model, in turn with a copy without it.
 
     Args:
-        cure: ``channels_last``, ``bfloat16`` or ``fused``.
+        cure: ``channels_last``, ``bfloat16``, ``fused`` or ``compile``.
         subject: Name of the model or the optimizer.
         what: What was timed, such as ``forward and backward``.
         trials: Times that each copy was timed.
         before: Median seconds without the cure.
         after: Median seconds with it.
         spread: Half of the range in which the middle half of the ratios before to after lies.
+        preparation: Seconds that it took once before that, as compiling does.
     """
 
     cure: str
@@ -214,3 +242,4 @@ class VerifiedRecord:
     before: float
     after: float
     spread: float
+    preparation: float = 0.0

@@ -86,6 +86,7 @@ from torchmagic.rules.parameters.unused_parameter import unused_parameter
 from torchmagic.rules.parameters.weight_decay_dominates import weight_decay_dominates
 from torchmagic.rules.performance.anomaly_left_on import anomaly_left_on
 from torchmagic.rules.performance.worker_oversubscription import worker_oversubscription
+from torchmagic.rules.rank_catalogue import RANK_RULES
 from torchmagic.rules.rule import Rule
 from torchmagic.rules.speed.double_precision import double_precision
 from torchmagic.rules.speed.evaluation_graph import evaluation_graph
@@ -99,6 +100,7 @@ from torchmagic.rules.speed.missing_mixed_precision import missing_mixed_precisi
 from torchmagic.rules.speed.optimizer_loop import optimizer_loop
 from torchmagic.rules.speed.python_loop import python_loop
 from torchmagic.rules.speed.recompiles import recompiles
+from torchmagic.rules.speed.repeated_host_device_copies import repeated_host_device_copies
 from torchmagic.rules.speed.restarted_workers import restarted_workers
 from torchmagic.rules.speed.slow_line import slow_line
 from torchmagic.rules.speed.slow_loading import slow_loading
@@ -218,6 +220,7 @@ RULES: tuple[Rule, ...] = (
     double_precision,
     layout_copies,
     slow_transfer,
+    repeated_host_device_copies,
     thread_oversubscription,
     unused_cores,
     optimizer_loop,
@@ -243,4 +246,5 @@ RULES: tuple[Rule, ...] = (
     ascending_loss,
     params_unchanged,
     weight_decay_dominates,
+    *RANK_RULES,
 )

@@ -13,6 +13,7 @@ GROWN = ("nonfinite-input", "exploding-gradient", "missing-zero-grad", *TOO_FAST
 
 # A finding of the first rule follows from findings of the others, when there are any.
 FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
+    "slow-transfer": ("repeated-host-device-copies",),
     "exploding-gradient": (
         "missing-zero-grad",
         "nonfinite-input",
@@ -20,8 +21,8 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "clip-ineffective",
         "not-log-probabilities",
     ),
-    "nonfinite-forward": GROWN,
-    "nonfinite-gradient": GROWN,
+    "nonfinite-forward": ("nonfinite-on-one-rank", *GROWN),
+    "nonfinite-gradient": ("nonfinite-on-one-rank", *GROWN),
     "dead-relu": (
         "exploding-gradient",
         "missing-zero-grad",
@@ -86,6 +87,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "detached-loss",
         "backward-missing",
         "zero-grad-after-backward",
+        "ddp-unused-parameters",
     ),
     "lr-too-high": (
         "missing-zero-grad",
@@ -142,6 +144,10 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "batch-mixing": ("wrong-dim-softmax", "module-created-in-forward"),
     "target-not-normalised": ("output-range-mismatch",),
     "backward-missing": ("degenerate-logits",),
+    "replicas-differ": ("initial-weights-differ", "gradients-not-reduced", "no-sync-misuse"),
+    "lost-rank": ("failed-rank", "ddp-unused-parameters"),
+    "silent-rank": ("lost-rank", "failed-rank", "uneven-batches", "ddp-unused-parameters"),
+    "failed-rank": ("ddp-unused-parameters",),
 }
 
 # A finding of these is dropped when any other error or warning explains the run better.

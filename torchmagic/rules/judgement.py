@@ -12,6 +12,8 @@ from torchmagic.rules.rule import Rule
 from torchmagic.rules.silencing import audible
 from torchmagic.session.run import Run
 
+# The group of the rules that compare the ranks of a run.
+RANKS = "ranks"
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -25,6 +27,29 @@ def judge(
         on_failure: Told the id of a rule that raised, and the exception; the other rules go on.
         rules: Which rules are asked.
     """
+    return settled(run, _found(run, on_failure, rules))
+
+
+def judge_ranks(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple[Finding, ...]:
+    """Return the findings that a run has, and those about the ranks that were joined to it since, as ``judge`` would.
+
+    Args:
+        run: A run that was judged before its ranks were known.
+        on_failure: As for ``judge``.
+    """
+    rules = [each for each in RULES if each.group == RANKS]
+    asked = {each.id for each in rules}
+    known = [finding for finding in run.findings if finding.rule not in asked]
+    return settled(run, [*known, *_found(run, on_failure, rules)])
+
+
+def settled(run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return what all rules together found as a reader wants it: causes named, order made, silence kept."""
+    numbered = [_numbered(finding, run.source) for finding in _specific(_once(found))]
+    return _in_order(audible(_with_causes(numbered), run.settings.get("ignore", ())))
+
+
+def _found(run: Run, on_failure: Callable[[str, Exception], None], rules: Sequence[Rule]) -> list[Finding]:
     thresholds = run.settings.get("thresholds", {})
     found: list[Finding] = []
     for each in rules:
@@ -32,13 +57,7 @@ def judge(
             found.extend(each(run, **thresholds_of(each, thresholds)))
         except Exception as error:  # noqa: BLE001 - the wall: a rule's failure is never the user's
             on_failure(each.id, error)
-    return settled(run, found)
-
-
-def settled(run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return what all rules together found as a reader wants it: causes named, order made, silence kept."""
-    numbered = [_numbered(finding, run.source) for finding in _specific(_once(found))]
-    return _in_order(audible(_with_causes(numbered), run.settings.get("ignore", ())))
+    return found
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -5,11 +5,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from weakref import WeakSet
 
 from torchmagic.session.database import StoreError
 from torchmagic.session.run import Run
 from torchmagic.session.store import Mark, Store
 from torchmagic.session.writer import Writer
+
+_keepers: WeakSet["Keeper"] = WeakSet()
 
 
 class Keeper:
@@ -45,6 +48,7 @@ class Keeper:
         # The parent writes these; its connection is kept from being closed here, where it was never opened.
         self._foreign = frozenset() if inherited is None else inherited.all_open
         self._inherited = inherited
+        _keepers.add(self)
 
     @property
     def all_open(self) -> frozenset[str]:
@@ -87,6 +91,14 @@ class Keeper:
                 self._store.close()
             self._store = self._broken = None
             self._well = True
+
+    def hold_still(self) -> None:
+        """Write nothing until ``go_on``: a process that is forked while SQLite is at work could never use it."""
+        self._lock.acquire()
+
+    def go_on(self) -> None:
+        """Write again."""
+        self._lock.release()
 
     def _save_all(self, runs: Sequence[Run]) -> None:
         with self._lock:
@@ -140,3 +152,21 @@ class Keeper:
                     self._store.checkpoint()
                 except StoreError as error:
                     self._say(error)
+
+
+_held: list[Keeper] = []
+
+
+def _before_fork() -> None:
+    for keeper in tuple(_keepers):
+        keeper.hold_still()
+        _held.append(keeper)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().go_on()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

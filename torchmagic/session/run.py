@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchmagic.records.finding import Finding
 from torchmagic.records.series import Frame
@@ -17,7 +17,11 @@ from torchmagic.session.progress import Progress
 from torchmagic.session.status import Status as Status  # noqa: PLC0414 - who asks a run asks how it ended
 from torchmagic.session.table import as_frame
 
+if TYPE_CHECKING:
+    from torchmagic.session.ranked import Ranks
+
 R = TypeVar("R")
+_NOTHING_DRAWS = "this run has nothing to draw it with; load it with torchmagic.load(path)"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +42,7 @@ class Run:
         settings: Settings as plain values.
         run_id: Unique id; made up when empty.
         report: Turns the run into an HTML document; None where nothing can draw.
+        text: Turns it into plain text, and takes ``full``; None as above.
 
     Attributes:
         number: Number in the history, from 1; 0 until it is known.
@@ -53,6 +58,7 @@ class Run:
         settings: Mapping[str, Any] | None = None,
         run_id: str = "",
         report: Callable[["Run"], str] | None = None,
+        text: Callable[..., str] | None = None,
     ) -> None:
         self.id = run_id or uuid.uuid4().hex[:12]
         self.name = name
@@ -69,7 +75,8 @@ class Run:
         self.frames: list[Frame] = []
         self.steps = 0
         self.newest: dict[str, Frame] = {}
-        self._report = report
+        self._report, self._text = report, text
+        self._ranks: Ranks | Callable[[], Ranks | None] | None = None
 
     def __repr__(self) -> str:
         label = f" {self.name!r}" if self.name else ""
@@ -120,6 +127,17 @@ class Run:
         return frame, [given.get(subject, math.nan) for subject in frame.subjects]
 
     @property
+    def ranks(self) -> "Ranks | None":
+        """The runs of all ranks of its launch, where they were merged; None for an ordinary run."""
+        if callable(self._ranks):
+            self._ranks = self._ranks()
+        return self._ranks
+
+    def join(self, ranks: "Ranks | Callable[[], Ranks | None] | None") -> None:
+        """Give a run the ranks of its launch, or what reads them once somebody asks."""
+        self._ranks = ranks
+
+    @property
     def overhead(self) -> float:
         """Share of the wall time spent inside torchmagic, 0 to 1."""
         return min(1.0, self.clock.cost / self.clock.seconds) if self.clock.seconds else 0.0
@@ -141,13 +159,26 @@ class Run:
         """Return the whole run as a JSON document."""
         return to_json(self)
 
+    def to_text(self, *, full: bool = False) -> str:
+        """Return the run as plain text: findings, and in a few lines what one would ask first.
+
+        Args:
+            full: Whether all that the panel shows is told.
+
+        Raises:
+            ValueError: As ``report``.
+        """
+        if self._text is None:
+            raise ValueError(_NOTHING_DRAWS)
+        return self._text(self, full=full)
+
     def save(self, path: str | Path) -> None:
         """Write the whole run as a JSON document that ``torchmagic.load`` reads."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
-    def draw_with(self, report: Callable[["Run"], str]) -> None:
-        """Give a run that was read from a file what turns it into an HTML document."""
-        self._report = report
+    def draw_with(self, report: Callable[["Run"], str], text: Callable[..., str]) -> None:
+        """Give a run that was read from a file what turns it into an HTML document and into text."""
+        self._report, self._text = report, text
 
     def report(self, path: str | Path) -> None:
         """Write the run as a self-contained HTML page.
@@ -156,5 +187,5 @@ class Run:
             ValueError: If the run was made by hand and nothing that draws was given.
         """
         if self._report is None:
-            raise ValueError("this run has nothing to draw it with; load it with torchmagic.load(path)")
+            raise ValueError(_NOTHING_DRAWS)
         Path(path).write_text(self._report(self), encoding="utf-8", errors="xmlcharrefreplace")

@@ -8,6 +8,7 @@ from torchmagic.session.database import StoreError, store_in
 from torchmagic.session.entries import entries, newest_lost
 from torchmagic.session.history import Entry, entry_of, merged
 from torchmagic.session.keeper import Keeper
+from torchmagic.session.launches import joined
 from torchmagic.session.notes import annotate_stored, clear_stored
 from torchmagic.session.picking import picked
 from torchmagic.session.run import Run
@@ -20,11 +21,13 @@ class Session:
 
     Args:
         folder: The project's folder, in which the store lives; None takes the working directory at the first run.
+        file: The store itself, where it is not the project's but, for instance, one that a rank alone writes.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, file: Path | None = None) -> None:
         self.runs: list[Run] = []
         self.folder = folder
+        self.file = file
         self.warnings: list[str] = []
         self._keeper: Keeper | None = None
         self._first_folder: Path | None = None
@@ -40,7 +43,7 @@ class Session:
     @property
     def path(self) -> Path:
         """Where the store lies, or would."""
-        return store_in(self.folder or self._first_folder or Path.cwd())
+        return self.file or store_in(self.folder or self._first_folder or Path.cwd())
 
     @property
     def store(self) -> Store | None:
@@ -161,7 +164,7 @@ class Session:
 
     def _run(self, entry: Entry) -> Run:
         here = next((run for run in self.runs if run.id == entry.id), None)
-        return read_run(self.path, entry.id) if here is None else here
+        return joined(read_run(self.path, entry.id), self.path.parent.parent) if here is None else here
 
     def _numbers(self) -> set[int]:
         """The numbers that runs of this process have."""

@@ -127,7 +127,7 @@ def _numbers_notes(values: torch.Tensor, statistics: Statistics) -> tuple[str, .
     if statistics.num_sampled:
         notes.append(
             f"quantiles are from a sample of {statistics.num_sampled:,} values; the share below each is "
-            "off by less than 0.6 points, 19 times in 20"
+            "off by less than 0.8 points, 19 times in 20"
         )
     return tuple(notes)
 

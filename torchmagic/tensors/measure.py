@@ -13,7 +13,7 @@ from torchmagic.tensors.spread import spread_of
 
 
 def measure(
-    values: torch.Tensor, *, repeat: int = 1, full: bool = False, hist: bool = False
+    values: torch.Tensor, *, repeat: int = 1, full: bool = False, hist: bool = False, spread: bool = True
 ) -> tuple[Statistics, Histogram | None]:
     """Measure values without changing or copying them as a whole.
 
@@ -24,6 +24,7 @@ def measure(
         full: Whether quantiles and histogram are of all values, however many there are; otherwise of a sample where
             there are more than ``SAMPLE_SIZE`` (``EXACT_HISTOGRAM``).
         hist: Whether the histogram is of all values.
+        spread: Whether quantiles, histogram and the number of different values are wanted; they take most of the time.
 
     Returns:
         The statistics, and the histogram where there are two different finite values.
@@ -45,7 +46,10 @@ def measure(
     )
     if not found.parts:
         return counts, None
-    return _finite_part(values, joined(found.parts), counts, repeat, full=full, hist=hist)
+    whole = joined(found.parts)
+    if not spread:
+        return _with_moments(counts, whole), None
+    return _finite_part(values, whole, counts, repeat, full=full, hist=hist)
 
 
 def _finite_part(
@@ -54,17 +58,23 @@ def _finite_part(
     low, high = whole.low, whole.high
     is_integer = not (values.is_floating_point() or values.is_complex())
     spread = spread_of(values, low, high, full=full, hist=hist, is_integer=is_integer, repeat=repeat)
-    num_finite = counts.num_finite
     statistics = replace(
-        counts,
+        _with_moments(counts, whole),
         num_distinct=spread.num_distinct,
-        min=low,
-        max=high,
-        mean=whole.mean,
-        std=whole.std * math.sqrt(num_finite / (num_finite - 1)) if num_finite > 1 else None,
-        abs_max=max(abs(low), abs(high)),
-        l2=whole.rms * math.sqrt(num_finite),
         quantiles=spread.quantiles,
         num_sampled=spread.num_sampled,
     )
     return statistics, spread.histogram
+
+
+def _with_moments(counts: Statistics, whole: Whole) -> Statistics:
+    num_finite = counts.num_finite
+    return replace(
+        counts,
+        min=whole.low,
+        max=whole.high,
+        mean=whole.mean,
+        std=whole.std * math.sqrt(num_finite / (num_finite - 1)) if num_finite > 1 else None,
+        abs_max=max(abs(whole.low), abs(whole.high)),
+        l2=whole.rms * math.sqrt(num_finite),
+    )

@@ -50,18 +50,25 @@ def norms(tensors: Sequence[torch.Tensor]) -> list[float]:
     Half types are accumulated in float32, sparse tensors count by their values, complex ones by their magnitudes, and
     what cannot be read, such as a meta tensor, as 0.
     """
+    return norms_and(tensors, ())[0]
+
+
+def norms_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]) -> tuple[list[float], list[float]]:
+    """Return the L2 norm of each tensor, as ``norms`` does, and the values of zero-dim tensors by the same transfer."""
     if not tensors:
-        return []
+        return [], fetch(scalars)
     try:
         dense = [tensor if is_single(tensor) else _ready(tensor) for tensor in tensors]
-        found = fetch(torch._foreach_norm(dense, 2))  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
+        together = torch._foreach_norm(dense, 2)  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
+        found = fetch([*together, *scalars] if scalars else together)
     except UNREADABLE_ERRORS:
-        return [_norm_alone(tensor) for tensor in tensors]
-    if math.isfinite(sum(found)):
-        return found
-    return [
-        value if math.isfinite(value) else _norm_alone(tensor) for tensor, value in zip(tensors, found, strict=True)
-    ]
+        return [_norm_alone(tensor) for tensor in tensors], fetch(scalars)
+    found, values = found[: len(tensors)], found[len(tensors) :]
+    if not math.isfinite(sum(found)):
+        found = [
+            value if math.isfinite(value) else _norm_alone(tensor) for tensor, value in zip(tensors, found, strict=True)
+        ]
+    return found, values
 
 
 def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import as_numbers
 
-# Up to here quantiles are exact. Beyond, the share below a sampled quantile is off by less than 0.6 points (two
-# standard deviations at the median), and sorting takes half a millisecond.
-SAMPLE_SIZE = 1 << 15
+# Up to here quantiles are exact. Beyond, the share below a sampled quantile is off by less than 0.8 points (two
+# standard deviations at the median), and sorting takes a third of a millisecond.
+SAMPLE_SIZE = 1 << 14
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 

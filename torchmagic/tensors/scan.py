@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.compiled import (
     BLOCK,
-    HIGH,
-    LOW,
     NEGATIVE,
     NUM_COLUMNS,
     SMALL,
@@ -20,7 +18,7 @@ from torchmagic.tensors.compiled import (
     TOTAL,
     ZERO,
     Scan,
-    key_to_value,
+    ends,
     scan_for,
 )
 from torchmagic.tensors.cores import Walk, on_all_cores, on_ranges
@@ -133,7 +131,7 @@ def _scan(flat: torch.Tensor, begin: int, tiny: float, scan: Scan) -> Found:
     scan(values.view(np.int32), values, shift, rows)
     nums = np.full(len(rows), BLOCK)
     nums[-1] = flat.numel() - BLOCK * (len(rows) - 1)
-    lows, highs = key_to_value(rows[:, LOW]), key_to_value(rows[:, HIGH])
+    lows, highs = ends(rows)
     means = rows[:, TOTAL] / nums
     with np.errstate(invalid="ignore"):  # where a value is not finite
         rest = rows[:, SQUARES] - rows[:, TOTAL] * means

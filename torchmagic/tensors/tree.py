@@ -18,21 +18,27 @@ MOST_LEAVES, MOST_MEASURED, DEEPEST = 400, 1 << 28, 12
 # Numbers and texts beside the tensors.
 MOST_FACTS, LONGEST = 24, 60
 _PLAIN = (bool, int, float, complex, str, type(None))
+_LISTED = ("params", "param_names")
 _SCALER = ("scale", "growth factor", "backoff factor", "growth interval")
 
 Found = tuple[str, Any]
 
 
-def describe_tree(value: Any, *, name: str = "") -> TensorTree | None:
+def describe_tree(value: Any, *, name: str = "", names: Mapping[str, Any] | None = None) -> TensorTree | None:
     """Describe the tensors in an object; None for what is no container, or one without a tensor.
 
     Args:
         value: A list, tuple, mapping, dataclass, optimizer or gradient scaler.
         name: What the user calls it.
+        names: Variables, among them the models whose parameters an optimizer has.
     """
     if not is_tree(value):
         return None
-    facts, found = _facts(value), list(_found(value, "", 0, set()))
+    if isinstance(value, torch.optim.Optimizer):
+        found = list(_optimizer_items(value, names or {}))
+    else:
+        found = list(_found(value, "", 0, set()))
+    facts = _facts(value)
     tensors = [(path, each) for path, each in found if not isinstance(each, _PLAIN)]
     if not tensors and not _is_scaler(value):
         return None
@@ -56,7 +62,7 @@ def _is_scaler(value: Any) -> bool:
 def _facts(value: Any) -> list[tuple[str, str]]:
     if isinstance(value, torch.optim.Optimizer):
         return [
-            (f"group {i}", ", ".join(f"{key} {_short(each)}" for key, each in group.items() if key != "params"))
+            (f"group {i}", ", ".join(f"{key} {_short(each)}" for key, each in group.items() if key not in _LISTED))
             for i, group in enumerate(value.param_groups)
         ]
     if _is_scaler(value):
@@ -86,7 +92,7 @@ def _found(value: Any, path: str, depth: int, seen: set[int]) -> Iterator[Found]
 
 def _items(value: Any) -> Iterator[Found]:
     if isinstance(value, torch.optim.Optimizer):
-        yield from _optimizer_items(value)
+        yield from _optimizer_items(value, {})
     elif _is_scaler(value):
         state = {key: getattr(value, key, None) for key in ("_scale", "_growth_tracker")}
         yield from ((key, each) for key, each in state.items() if isinstance(each, torch.Tensor))
@@ -101,16 +107,30 @@ def _items(value: Any) -> Iterator[Found]:
         yield from ((f".{each.name}", getattr(value, each.name, None)) for each in dataclasses.fields(value))
 
 
-def _optimizer_items(optimizer: torch.optim.Optimizer) -> Iterator[Found]:
+def _optimizer_items(optimizer: torch.optim.Optimizer, names: Mapping[str, Any]) -> Iterator[Found]:
+    called = _parameter_names(names)
     for i, group in enumerate(optimizer.param_groups):
+        own = group.get("param_names") or ()
         for j, parameter in enumerate(group["params"]):
-            yield f"group {i}, parameter {j}", parameter
+            known = own[j] if j < len(own) else called.get(id(parameter))
+            place = f"group {i}, {known or f'parameter {j}'}"
+            yield place, parameter
             if isinstance(parameter.grad, torch.Tensor):
-                yield f"group {i}, parameter {j}: gradient", parameter.grad
+                yield f"{place}: gradient", parameter.grad
             # .get: asking a defaultdict would add an entry.
             for key, each in (optimizer.state.get(parameter) or {}).items():
                 if isinstance(each, torch.Tensor):
-                    yield f"group {i}, parameter {j}: {key}", each
+                    yield f"{place}: {key}", each
+
+
+def _parameter_names(names: Mapping[str, Any]) -> dict[int, str]:
+    """Return what each parameter of the models among some variables is called, by its identity."""
+    called: dict[int, str] = {}
+    for variable, value in list(names.items()):
+        if isinstance(value, torch.nn.Module) and not variable.startswith("_"):
+            for name, parameter in value.named_parameters():
+                called.setdefault(id(parameter), f"{variable}.{name}")
+    return called
 
 
 def _tree(found: list[Found], name: str, kind: str, facts: tuple[tuple[str, str], ...]) -> TensorTree:

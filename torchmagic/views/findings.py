@@ -1,5 +1,6 @@
 """This file is the view of a run's findings: what is wrong, where, and what to do."""
 
+from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.analyses.verdict import verdict
 from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, FailureRecord, NoteRecord
@@ -23,7 +24,8 @@ def headline(run: Run) -> str:
     """Return the run's heading: number and name, how it ended, steps, time, cost, findings."""
     number = f"run {run.number}" if run.number else ""
     called = ": ".join(filter(None, (number, run.name))) or "torchdebug"
-    parts = [called, run.status.value, f"{run.steps} step{'' if run.steps == 1 else 's'}"]
+    steps = told_steps(run)
+    parts = [called, run.status.value, f"{steps} step{'' if steps == 1 else 's'}"]
     if run.status is not Status.RUNNING:
         parts += [as_seconds(run.clock.seconds), f"cost {as_share(run.overhead)}", verdict(run)]
     return " · ".join(parts)
@@ -39,9 +41,10 @@ def _lead(run: Run) -> str:
         return ended + (f"{verdict(run).capitalize()} up to then.")
     if run.findings:
         return ended + verdict(run).capitalize() + "."
-    if not run.steps:
+    steps = told_steps(run)
+    if not steps:
         return ended + "No optimizer stepped in this cell, so there was little to judge."
-    return ended + f"Nothing found wrong in {run.steps} step{'' if run.steps == 1 else 's'}."
+    return ended + f"Nothing found wrong in {steps} step{'' if steps == 1 else 's'}."
 
 
 def _end(crash: CrashRecord) -> str:
@@ -62,7 +65,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         for record in run.of(OptimizerRecord)
     ]
     rows += [("loader", _loader(record)) for record in run.of(LoaderRecord)]
-    rows.append(("steps", str(run.steps)))
+    rows.append(("steps", str(told_steps(run))))
     if run.clock.seconds:
         rows.append(("time", as_seconds(run.clock.seconds)))
         rows.append(("cost of watching", f"{as_share(run.overhead)} of that ({as_seconds(run.clock.cost)})"))

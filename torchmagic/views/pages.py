@@ -12,6 +12,7 @@ from torchmagic.views.page import Page
 from torchmagic.views.parameters import parameters_page
 from torchmagic.views.precision import precision_page
 from torchmagic.views.profile_pages import profile_pages
+from torchmagic.views.ranks import ranks_page
 from torchmagic.views.resources import resources_page
 from torchmagic.views.snapshots import snapshots_page
 
@@ -24,6 +25,7 @@ PAGES: tuple[Callable[[Run], Page], ...] = (
     resources_page,
     precision_page,
     snapshots_page,
+    ranks_page,
 )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.profile_steps import spread
 from torchmagic.analyses.profile_window import Window, step_seconds
 from torchmagic.records.model import LoaderRecord
+from torchmagic.records.speed import VerifiedRecord
 from torchmagic.session.run import Run
 from torchmagic.views.numbers import as_number, as_share
 from torchmagic.views.profile_words import as_operations, as_size, as_time, per_step, three_digits
@@ -29,9 +30,16 @@ def profile_facts(run: Run, window: Window) -> list[tuple[str, str]]:
         ("threads", _threads(window)),
         ("also asked for", joined(profile.options)),
         ("noted down", _noted(window)),
+        ("tried on copies", _tried(run)),
         ("trace", profile.trace),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _tried(run: Run) -> str:
+    """Return each cure that was tried, with how many times as fast it made what."""
+    found = [each for each in run.of(VerifiedRecord) if each.before > 0 and each.after > 0]
+    return "; ".join(f"{each.cure} of {each.subject} {each.before / each.after:.2f}x as fast" for each in found)
 
 
 def _profiled(window: Window) -> str:

@@ -1,6 +1,7 @@
 """This file is the page of a profile that is read first: where a step's time went, and what was dearest."""
 
 from collections.abc import Iterator
+from math import fsum
 
 from torchmagic.analyses.profile_window import Window, phase_seconds, profile_window
 from torchmagic.session.run import Run
@@ -77,7 +78,7 @@ def phase_means(window: Window) -> dict[str, float]:
     """Return the seconds of a mean step by phase; empty where they are not known."""
     if window.phases is None:
         return {}
-    return {phase: window.per_step(sum(seconds)) for phase, seconds in phase_seconds(window.phases).items()}
+    return {phase: window.per_step(fsum(seconds)) for phase, seconds in phase_seconds(window.phases).items()}
 
 
 Row = tuple[str, str, float]

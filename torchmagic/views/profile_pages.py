@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from torchmagic.session.run import Run
 from torchmagic.views.page import Page
+from torchmagic.views.profile_device import profile_device_page
 from torchmagic.views.profile_lines import profile_lines_page
 from torchmagic.views.profile_loaders import profile_loaders_page
 from torchmagic.views.profile_memory import profile_memory_page
@@ -17,6 +18,7 @@ PROFILE_PAGES: tuple[Callable[[Run], Page], ...] = (
     profile_modules_page,
     profile_lines_page,
     profile_operators_page,
+    profile_device_page,
     profile_memory_page,
     profile_steps_page,
     profile_loaders_page,

@@ -18,6 +18,14 @@ def test_a_rate_that_is_spent_before_a_quarter_of_the_run_is_told_at_the_step(hi
     assert (finding.severity, finding.line, finding.source) == ("warning", 11, "sched.step()")
 
 
+def test_the_rate_that_a_next_step_would_have_is_not_counted_as_one(history):
+    history.group().rates(VANISHES).schedule(counts=range(100))
+    history.run.steps = 99
+    (finding,) = scheduler_step_frequency(history.run)
+    assert finding.evidence["steps"] == 99
+    assert finding.title.endswith("by step 10 of 99")
+
+
 @pytest.mark.parametrize(("spent_at", "count"), [(24, 1), (25, 0)])
 def test_a_rate_that_is_spent_later_is_silent(history, spent_at, count):
     rates = [0.1] * spent_at + [1e-5] * (100 - spent_at)

@@ -43,8 +43,8 @@ class Profiled:
         self.operators.append(OperatorCost(name=f"aten::{name}", phase=phase, calls=calls, **facts | costs))
         return self
 
-    def loader(self, total, *, workers=0, name="train", waits=(0.01, 0.02)):
-        where = place("for x, y in train:")
+    def loader(self, total, *, workers=0, name="train", waits=(0.01, 0.02), place_source="for x, y in train:"):
+        where = place(place_source, line=len(self.lines) + 1)
         self.loaders.append(LoaderCost(loader=name, workers=workers, batches=10, waits=waits, total=total, place=where))
         return self
 

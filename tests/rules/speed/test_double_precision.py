@@ -4,6 +4,7 @@ import pytest
 
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.note import EnvironmentRecord
+from torchmagic.records.notebook import GlobalModesRecord
 from torchmagic.records.profile import SourcesRecord
 from torchmagic.rules.speed.double_precision import double_precision
 
@@ -21,7 +22,25 @@ def test_a_layer_in_float64_is_told_at_the_line_that_calls_it(profiled, at):
 
 def test_the_dearest_of_several_is_named(profiled):
     run = double(profiled).module("body", "float64", forward_own=0.2, backward_own=0.3).written()
-    assert next(double_precision(run)).title.startswith("net.body and 1 more modules compute in float64: 80 ms")
+    assert next(double_precision(run)).title.startswith("net.body and 1 more module compute in float64: 80 ms")
+
+
+@pytest.mark.parametrize(
+    ("paths", "code"),
+    [
+        (["head"], "net.head"),
+        (["layers.3.1"], "net.layers[3][1]"),
+        (["layers.3.a", "layers.3.b"], "net.layers[3]"),
+        (["layers.3", "layers.31"], "net.layers"),
+        (["", "head"], "net"),
+    ],
+    ids=str,
+)
+def test_what_to_change_is_named_as_code_names_it(profiled, paths, code):
+    for path in paths:
+        profiled.module(path, "float64", forward_own=0.1)
+    (found,) = double_precision(profiled.written())
+    assert found.fix == f"{code}.float()  # and x.float() for what it is given"
 
 
 def test_cheap_ones_are_silent(profiled):
@@ -43,3 +62,23 @@ def test_second_order_methods_are_silent(profiled):
 @pytest.mark.parametrize("text", ["torch.set_default_dtype(torch.float64)", "loss.backward(create_graph=True)"])
 def test_code_with_reasons_for_it_is_silent(profiled, text):
     assert not list(double_precision(double(profiled).add(SourcesRecord(texts={"a.py": text})).written()))
+
+
+@pytest.mark.parametrize("word", ["gradcheck", "hessian", "jacobian", "hvp", "jacrev", "jacfwd"])
+def test_each_word_of_somebody_who_wants_it_is_a_reason(profiled, word):
+    assert not list(double_precision(double(profiled).add(SourcesRecord(texts={"a.py": f"{word}(f, x)"})).written()))
+
+
+@pytest.mark.parametrize(("call", "told"), [("torch.set_default_dtype", 0), ("torch.set_grad_enabled", 1)])
+def test_a_default_that_was_found_changed_is_a_reason(profiled, call, told):
+    found = GlobalModesRecord(changed={call: "torch.float64"}, kept=())
+    assert len(list(double_precision(double(profiled).add(found).written()))) == told
+
+
+def test_on_an_accelerator_its_kernels_count(profiled):
+    run = profiled.module("0", "float64", forward_own=0.5, device=0.2).written()
+    assert next(double_precision(run)).title == "net.0 computes in float64: 20 ms a step (20% of the time)"
+
+
+def test_where_nothing_is_float64_nothing_is_told_at_any_threshold(profiled):
+    assert not list(double_precision(profiled.module("0").written(), min_share=0.0))

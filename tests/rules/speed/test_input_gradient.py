@@ -15,7 +15,10 @@ def found(profiled, at, *, source="loss.backward()", own=0.2, steps=4, looks=4):
 
 def test_the_first_layers_half_is_told(profiled, at):
     (one,) = found(profiled, at)
-    assert one.title == "the input of net gets a gradient that nothing reads: about 10 ms a step (10% of the time)"
+    assert one.title == (
+        "the input of net gets a gradient that nothing reads: about 10 ms a step (10% of the time); "
+        "saves up to all of that"
+    )
     assert (one.module, one.source) == ("net.0", "y = net(x)")
 
 
@@ -38,3 +41,8 @@ def test_a_cheap_first_layer_is_silent(profiled, at):
 @pytest.mark.parametrize(("steps", "looks"), [(3, 4), (1, 1)])
 def test_inputs_that_did_not_always_get_one_are_silent(profiled, at, steps, looks):
     assert not found(profiled, at, steps=steps, looks=looks)
+
+
+def test_a_model_without_layers_in_the_profile_is_silent(profiled, at):
+    record = InputGradientRecord(model="net", steps=4, looks=4, shape=(8, 3), place=at("y = net(x)"))
+    assert not list(input_gradient(profiled.module("", "", backward_own=0.5).add(record).written()))

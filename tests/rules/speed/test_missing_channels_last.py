@@ -60,3 +60,9 @@ def test_half_weights_are_half_values_too(profiled):
 def test_on_an_accelerator_half_values_are_known_to_want_it(profiled, autocast, told):
     profiled.hardware(device="cuda", capability="8.0")
     assert len(list(missing_channels_last(convolving(profiled, autocast=autocast).written()))) == told
+
+
+@pytest.mark.parametrize("facts", [{"device": "cpu"}, {"device": "cuda", "half": ""}], ids=str)
+def test_hardware_of_which_it_is_not_known_is_silent(profiled, facts):
+    profiled.hardware(**facts).module(dtype="float16")
+    assert not list(missing_channels_last(convolving(profiled).written()))

@@ -25,5 +25,18 @@ def test_pinning_is_advised_only_where_it_is_not_done(profiled, at, pinned, advi
     profiled.operator("copy_", 0.3, phase="transfer", place=at("x = x.to(device)"))
     run = profiled.within(device="cuda").phase(transfer=0.3).add(loader(pinned=pinned)).written()
     (found,) = slow_transfer(run)
-    assert ("pin_memory" in found.fix) is advised
+    assert found.fix == 'x.to("cuda", non_blocking=True)' + "  # and DataLoader(..., pin_memory=True)" * advised
     assert found.source == "x = x.to(device)"
+
+
+def test_without_loaders_or_placed_copies_the_cost_is_told_alone(profiled):
+    run = profiled.within(device="cuda").phase(transfer=0.3).operator("copy_", 0.3, phase="transfer").written()
+    (found,) = slow_transfer(run)
+    assert (found.line, found.source) == (None, None)
+    assert "pin_memory" not in found.evidence
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.5, 1), (0.51, 0)])
+def test_a_share_that_is_just_enough_is_told(profiled, share, told):
+    run = profiled.within(device="cuda").phase(transfer=0.5).written()
+    assert len(list(slow_transfer(run, min_share=share))) == told

@@ -12,17 +12,17 @@ STEP = StepRecord(
 )  # fmt: skip
 
 
-def found(profiled, at, seconds=0.05, phase="optimizer", *, looks=4, zeroed=4):
+def found(profiled, at, seconds=0.05, phase="optimizer", *, looks=4, zeroed=4, **thresholds):
     profiled.operator("zero_", 0.001, phase=phase).operator("fill_", seconds - 0.001, phase=phase)
     line = at("opt.zero_grad(set_to_none=False)")
-    return list(
-        zeroed_gradients(profiled.add(ZeroedRecord(optimizer="opt", looks=looks, zeroed=zeroed, place=line)).written())
-    )
+    run = profiled.add(ZeroedRecord(optimizer="opt", looks=looks, zeroed=zeroed, place=line)).written()
+    return list(zeroed_gradients(run, **thresholds))
 
 
 def test_the_line_and_its_cost_are_told(profiled, at):
     (one,) = found(profiled, at)
-    assert one.title == "filling gradients with zeros and adding to them takes 5.0 ms a step (5% of the time)"
+    told = "filling gradients with zeros and adding to them takes 5.0 ms a step (5% of the time)"
+    assert one.title == f"{told}; saves up to all of that"
     assert (one.source, one.optimizer) == ("opt.zero_grad(set_to_none=False)", "opt")
 
 
@@ -42,3 +42,13 @@ def test_adding_to_zeros_counts_unless_passes_are_added_up(profiled, at, calls, 
 )
 def test_what_is_cheap_or_something_else_is_silent(profiled, at, facts):
     assert not found(profiled, at, **facts)
+
+
+def test_two_looks_are_enough(profiled, at):
+    assert found(profiled, at, looks=2, zeroed=2)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.25, 1), (0.26, 0)])
+def test_a_share_that_is_just_enough_is_told(profiled, at, share, told):
+    profiled.operator("_foreach_zero_", 0.125, phase="other")
+    assert len(found(profiled, at, seconds=0.125, min_share=share)) == told

@@ -4,16 +4,13 @@ import math
 import subprocess
 import sys
 from io import BytesIO
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-import torchmagic.jupyter.panel
 from torchmagic.views.page import Bars, Line, Page, Plot
-from torchmagic.views.skins import matplotlib as skin
 from torchmagic.views.skins.matplotlib import as_figure, as_png
 
 
@@ -36,16 +33,23 @@ def test_the_ground_is_transparent(page):
             assert np.mean(image[..., 3] == 0) > (0.3 if isinstance(block, Plot) and block.stacked else 0.4)
 
 
-def test_what_is_drawn_can_be_seen_on_white_and_on_a_dark_notebook():
-    for colour in (*skin._COLOURS, skin._GREY, skin._NOT_FINITE):
-        assert contrast(colour, "#ffffff") >= 3, colour
-        assert contrast(colour, "#111111") >= 3, colour
+def test_lines_differ_by_their_dashes_and_areas_by_the_edge_between_them():
+    lines = [Line(name=str(place), steps=[0, 1], values=[1.0, 2.0 + place]) for place in range(4)]
+    plots = [Plot(title="m", lines=lines, stacked=stacked) for stacked in (False, True)]
+    curves, areas = as_figure(Page(title="", blocks=plots)).axes
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in curves.lines}) == 4
+    assert len({str(line._dash_pattern) for line in curves.lines}) == 4
+    assert all(area.get_linewidth()[0] > 0 for area in areas.collections)
+    assert {tuple(area.get_edgecolor()[0]) for area in areas.collections} == {(1.0, 1.0, 1.0, 1.0)}
 
 
-def test_the_panel_uses_the_same_colours():
-    style = (Path(torchmagic.jupyter.panel.__file__).parent / "panel.css").read_text()
-    for index, colour in enumerate(skin._COLOURS):
-        assert f".tm-c{index} {{ --tm-tone: {colour}; }}" in style
+def test_an_area_that_lasts_for_a_pixel_is_not_hidden_by_an_edge():
+    steps = list(range(400))
+    spikes = [float(step % 40 == 7) for step in steps]
+    lines = [Line(name=name, steps=steps, values=spikes) for name in ("forward", "backward")]
+    figure = as_figure(Page(title="", blocks=[Plot(title="memory", lines=lines, stacked=True)]))
+    for area in figure.axes[0].collections:
+        assert (area.get_edgecolor()[0] == area.get_facecolor()[0]).all()
 
 
 def test_a_log_axis_is_drawn_when_asked_for_and_possible():
@@ -102,14 +106,3 @@ assert "matplotlib.pyplot" not in sys.modules, "pyplot is the user's"
 assert dict(dict.items(matplotlib.rcParams)) == before
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
-
-
-def contrast(one, other):
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

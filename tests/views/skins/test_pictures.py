@@ -26,9 +26,9 @@ def test_colours_come_back_as_they_were(kind, channels):
     assert (read(picture_png(picture)) == pixels).all()
 
 
-def test_levels_are_coloured_gaps_clear_and_broken_ones_magenta():
+def test_levels_are_coloured_gaps_clear_and_broken_ones_violet():
     seen = read(picture_png(levels([0, NUM_LEVELS - 1], [GAP, NONFINITE], palette="grey")))
-    assert seen.tolist() == [[[0, 0, 0, 255], [255, 255, 255, 255]], [[0, 0, 0, 0], [255, 0, 255, 255]]]
+    assert seen.tolist() == [[[0, 0, 0, 255], [255, 255, 255, 255]], [[0, 0, 0, 0], [160, 0, 255, 255]]]
 
 
 def test_the_middle_of_a_diverging_scale_is_pale():
@@ -51,4 +51,4 @@ def test_rows_of_characters_go_from_blank_to_full():
 
 def test_the_words_say_what_the_ends_are():
     image = Image(title="x", picture=levels([0, NONFINITE], low=-1.0, high=3.5, told="the map"))
-    assert picture_sentence(image) == "the map, dark to bright from -1 to 3.5; not finite is magenta"
+    assert picture_sentence(image) == "the map, dark to bright from -1 to 3.5; not finite is violet"

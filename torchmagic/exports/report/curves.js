@@ -27,7 +27,7 @@ function livePlot(figure, plot) {
   frame.append(svg);
   figure.append(legend, frame, spoken);
   figure.classList.add("live");
-  const entries = lines.map((line) => legendEntry(line, () => {
+  const entries = lines.map((line) => legendEntry(line, plot.stacked ? `filled ${toneOf(line.index)}` : lineLook(line.index), () => {
     state.hidden.has(line.index) ? state.hidden.delete(line.index) : state.hidden.add(line.index);
     show();
   }));
@@ -107,7 +107,7 @@ function livePlot(figure, plot) {
       draw("text", { x: at + (left ? 6 : -6), y: PLOT.top + 8, class: "readout", "text-anchor": left ? "start" : "end" }, told)];
     for (const line of plot.stacked ? [] : lines.filter((each) => !state.hidden.has(each.index))) {
       const i = nearest(line.steps, state.step);
-      if (place.kept(line.values[i]) && line.steps[i] >= state.range[0] && line.steps[i] <= state.range[1]) marks.push(draw("circle", { cx: place.x(line.steps[i]), cy: place.y(line.values[i]), r: 3.5, class: `dot c${line.index % NUM_COLOURS}` }));
+      if (place.kept(line.values[i]) && line.steps[i] >= state.range[0] && line.steps[i] <= state.range[1]) marks.push(draw("circle", { cx: place.x(line.steps[i]), cy: place.y(line.values[i]), r: 3.5, class: `dot ${toneOf(line.index)}` }));
     }
     return marks;
   }
@@ -116,10 +116,10 @@ function livePlot(figure, plot) {
   show();
 }
 
-function legendEntry(line, onClick) {
+function legendEntry(line, look, onClick) {
   const root = button("", "show or hide this line", onClick);
   const value = make("span", "value");
-  root.className = `entry c${line.index % NUM_COLOURS}`;
+  root.className = `entry ${look}`;
   root.append(make("span", "swatch"), make("span", "name", line.name), value);
   return { root, press: (on) => root.setAttribute("aria-pressed", String(on)), tell: (text) => (value.textContent = text) };
 }

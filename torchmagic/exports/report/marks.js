@@ -2,6 +2,9 @@
 
 const PLOT = { height: 230, left: 58, right: 14, top: 12, bottom: 30 };
 const NUM_COLOURS = 8;
+const NUM_DASHES = 4; // a second sign of which line is which, for who cannot tell the colours
+const toneOf = (index) => `c${index % NUM_COLOURS}`;
+const lineLook = (index) => `${toneOf(index)} d${(index + Math.floor(index / NUM_COLOURS)) % NUM_DASHES}`;
 
 // Scales and grid for lines between two steps; null where nothing can be drawn.
 function axes(lines, { log, stacked, from, to, width, xLabel }) {
@@ -27,7 +30,6 @@ function axes(lines, { log, stacked, from, to, width, xLabel }) {
 }
 
 function lineMarks(line, { x, y, kept, floor }) {
-  const colour = `c${line.index % NUM_COLOURS}`;
   const marks = lostRuns(line).map(([first, last]) =>
     draw("rect", { x: x(first), y: PLOT.top, width: Math.max(2, x(last) - x(first)), height: floor - PLOT.top, class: "lost" }));
   let path = "";
@@ -36,17 +38,19 @@ function lineMarks(line, { x, y, kept, floor }) {
     const joined = i > 0 && kept(line.values[i - 1]);
     const point = `${x(line.steps[i]).toFixed(1)} ${y(value).toFixed(1)}`;
     path += (joined ? "L" : "M") + point;
-    if (!joined && !kept(line.values[i + 1])) marks.push(draw("circle", { cx: x(line.steps[i]), cy: y(value), r: 2.5, class: `dot ${colour}` }));
+    if (!joined && !kept(line.values[i + 1])) marks.push(draw("circle", { cx: x(line.steps[i]), cy: y(value), r: 2.5, class: `dot ${toneOf(line.index)}` }));
   });
-  if (path) marks.push(draw("path", { d: path, class: `line ${colour}${line.index >= NUM_COLOURS ? " dashed" : ""}` }));
+  if (path) marks.push(draw("path", { d: path, class: `line ${lineLook(line.index)}` }));
   return marks;
 }
 
+// An edge in the colour of the ground would hide what lasts for few pixels.
 function areaMarks(line, { x, y, floor }) {
+  const fine = line.steps.length > 60 ? "fine " : "";
   const at = (step, pixel) => `${x(step).toFixed(1)} ${pixel.toFixed(1)}`;
   const upper = line.steps.map((step, i) => at(step, y(line.values[i])));
   const lower = line.steps.map((step, i) => at(step, line.below.length ? y(line.below[i]) : floor)).reverse();
-  return upper.length ? [draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `area c${line.index % NUM_COLOURS}` })] : [];
+  return upper.length ? [draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `area ${fine}${toneOf(line.index)}` })] : [];
 }
 
 // What a reader should look at: a line across the axis, and a word at its upper end.

@@ -9,9 +9,10 @@ function roundTicks(low, high, count) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step);
-  return ticks.map((tick) => Number(tick.toPrecision(12)));
+  if (!(step > 0 && step < Infinity)) return [];
+  const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  const number = last - first < 20 * count ? last - first + 1 : 0; // none between neighbours among floating-point numbers
+  return Array.from({ length: Math.max(0, number) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
 // Powers of ten, or round numbers where less than two of them fit.
@@ -35,13 +36,18 @@ function nearest(steps, wanted) {
   return low > 0 && wanted - steps[low - 1] <= steps[low] - wanted ? low - 1 : low;
 }
 
+// Values that differ by rounding alone.
+function isLevel(low, high) {
+  return high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high));
+}
+
 // Bounds with a little air; lines that are level get some height.
 function bounds(values, log, floored) {
   let low = values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
   if (floored) low = 0;
-  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  if (isLevel(low, high)) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
   if (log) return [low / 1.1, high * 1.1];
   const air = (high - low) * 0.06;
   return [low >= 0 ? Math.max(0, low - air) : low - air, high + air];

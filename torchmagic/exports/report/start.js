@@ -1,7 +1,8 @@
 // This file is the start: what stands there as pictures and plain tables comes to life.
 
 const figures = JSON.parse(document.getElementById("figures").textContent);
-document.querySelectorAll("main figure").forEach((figure, index) => {
+// A plot is a figure with its picture; differences and pictures of tensors are none.
+document.querySelectorAll("main figure:has(> img:not(.tm-pixels))").forEach((figure, index) => {
   if (figures[index]) livePlot(figure, figures[index]);
 });
 document.querySelectorAll("main .tm-scroll").forEach(liveTable);

@@ -30,7 +30,7 @@ class TensorinfoMagics(Magics):
         a picture, the values (corners of many) and the gradient. Nothing is changed and nothing is kept.
 
         Statistics are of the finite values. Of complex tensors they are of the magnitudes, of sparse ones of the
-        stored values. Quantiles of more than 32,768 values come from a sample, and the output says so.
+        stored values. Quantiles of more than 16,384 values come from a sample, and the output says so.
 
         ``--compare OTHER``
             Compare with another tensor of the same shape: largest absolute and relative difference and where, whether

@@ -43,6 +43,7 @@ class TorchsessionMagics(Magics):
             %torchsession status                     which probes are on
             %torchsession level [LEVEL]              watch all runs at this level
             %torchsession repr on|off                show tensors as %tensorinfo does
+            %torchsession serve [--port N]           answer questions about runs over HTTP; serve stop ends it
             %torchsession clear [--stored]           forget runs
 
         A run is meant by its number in the history (-1 is the last one), by its name, or by ``last``. Tab completes

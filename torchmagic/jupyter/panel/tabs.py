@@ -13,6 +13,7 @@ from torchmagic.views.pages import is_profile_alone
 from torchmagic.views.parameters import parameters_page
 from torchmagic.views.precision import precision_page
 from torchmagic.views.profile_pages import profile_pages
+from torchmagic.views.ranks import ranks_page
 from torchmagic.views.run_page import run_page
 from torchmagic.views.snapshots import snapshots_page
 from torchmagic.views.time_page import time_page
@@ -28,13 +29,14 @@ TABS: dict[str, Callable[[Run], Page]] = {
     "Run": run_page,
     "Precision": precision_page,
     "Snapshots": snapshots_page,
+    "Ranks": ranks_page,
 }
 # While a run goes on these are cheap, and drawn at each refresh; of the others only the one that is looked at.
 CHEAP = ("Findings", "Curves")
 FIRST = "Findings"
 # What is shown beside a profile of a run that was not watched besides.
 BESIDE_PROFILE = ("Run",)
-LATE = ("Precision", "Snapshots")
+LATE = ("Precision", "Snapshots", "Ranks")
 LIVE = tuple(name for name in TABS if name not in LATE)
 
 

@@ -14,16 +14,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, spikes
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
-
-# A spike exceeds the median of the steps before by this many of their mean deviations, and by this factor.
-MIN_DEVIATIONS = 20.0
-MIN_TIMES = 3.0
-# Steps before a spike that make its baseline.
-WINDOW = 20
 
 
 @rule
@@ -36,12 +31,8 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
     values = np.asarray(raw)
     if len(values) <= WINDOW or not np.isfinite(values).all():
         return
-    windows = np.lib.stride_tricks.sliding_window_view(values[:-1], WINDOW)
-    level = np.median(windows, axis=1)
-    spread = np.abs(windows - level[:, None]).mean(axis=1)
+    high, level, spread = spikes(values, float(values[0]), min_deviations=min_deviations, min_times=min_times)
     after = values[WINDOW:]
-    first = abs(float(values[0]))
-    high = (after > level + min_deviations * spread) & (after > min_times * level) & (level > 0) & (after > 0.1 * first)
     if not high.any():
         return
     where = int(np.argmax(np.where(high, after / np.maximum(level, 1e-12), 0.0)))

@@ -68,12 +68,17 @@ def lr_too_high(run: Run, *, max_ratio: float = MAX_RATIO, max_jump: float = MAX
         usual, jump = float(np.median(late)) if len(late) else 0.0, float(early.max(initial=0.0))
         if each.from_zero or (usual <= max_ratio and jump <= max_jump):
             continue
-        yield _finding(each.group, trouble, usual, jump, (max_ratio, max_jump))
+        yield _finding(each.group, _peak(run, each.group), (trouble, usual, jump), (max_ratio, max_jump))
         return
 
 
-def _finding(group: GroupRecord, trouble: str, usual: float, jump: float, limits: tuple[float, float]) -> Finding:
-    rate = group.lr or math.nan
+def _peak(run: Run, group: GroupRecord) -> float:
+    """Return a group's rate, or, where a warm-up begins at zero, the highest that it reached."""
+    return group.lr or max((float(each.values.max()) for each in rates(run) if each.group == group), default=math.nan)
+
+
+def _finding(group: GroupRecord, rate: float, seen: tuple[str, float, float], limits: tuple[float, float]) -> Finding:
+    trouble, usual, jump = seen
     return Finding(
         rule="lr-too-high",
         severity=Severity.WARNING,

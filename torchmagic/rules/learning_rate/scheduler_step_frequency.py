@@ -68,10 +68,10 @@ def _spent(rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Findi
         rate,
         record,
         title=f"{record.class_name} has brought the learning rate from {values.max():.3g} to {values[first]:.3g} by "
-        f"step {first} of {len(values)}",
+        f"step {first} of {rate.num_steps}",
         evidence={
             "steps until the rate was spent": first,
-            "steps": len(values),
+            "steps": rate.num_steps,
             "threshold": f"below {spent:g} of its peak before {early:.0%} of the steps",
             "optimizer steps a scheduler step": row.cadence if row.cadence is not None else "one call",
         },
@@ -83,7 +83,7 @@ def _spent(rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Findi
 
 def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Finding | None:
     """Return a finding when a schedule of a fixed length got less than half of it, or more than all."""
-    record, num_steps = row.record, len(rate.values)
+    record, num_steps = row.record, rate.num_steps
     if row.length is None or row.done is None or record.built is None or num_steps < MIN_STEPS:
         return None
     whole = "total_steps" in record.settings

@@ -11,8 +11,9 @@ arrays, and all that goes through it is brought to that type.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
-from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, path_of, profile_of, shown
+from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, as_code, path_of, profile_of, shown
 from torchmagic.records.costs import ModuleCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
@@ -53,7 +54,8 @@ def _cost(module: ModuleCost) -> float:
 
 def _finding(profile: Profile, modules: list[ModuleCost], cost: float, min_share: float) -> Finding:
     path = path_of(modules[0])
-    several = f" and {len(modules) - 1} more modules compute" if len(modules) > 1 else " computes"
+    more = len(modules) - 1
+    several = f" and {more} more module{'' if more == 1 else 's'} compute" if more else " computes"
     return Finding(
         rule="double-precision",
         severity=Severity.INFO,
@@ -63,8 +65,15 @@ def _finding(profile: Profile, modules: list[ModuleCost], cost: float, min_share
         **line_of(shown(_place(profile, path))),
         evidence=profile.evidence(cost, min_share) | {"modules": len(modules)},
         why="Twice the memory and at most half the speed, for digits that the noise of training covers.",
-        fix=f"{path}.float()  # and x.float() for what it is given",
+        fix=f"{_around(modules)}.float()  # and x.float() for what it is given",
     )
+
+
+def _around(modules: list[ModuleCost]) -> str:
+    """Return the innermost module that holds all of these, as code has it: parts known by number with an index."""
+    paths = [path_of(each).split(".") for each in modules]
+    common = takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))
+    return as_code(".".join(names[0] for names in common))
 
 
 def _place(profile: Profile, path: str) -> Place | None:

@@ -31,10 +31,10 @@ def graph_breaks(run: Run, *, min_breaks: int = MIN_BREAKS) -> Iterator[Finding]
     for record in run.of(CompilationRecord):
         for function in record.functions:
             if len(function.breaks) >= min_breaks:
-                yield _finding(function)
+                yield _finding(function, min_breaks)
 
 
-def _finding(function: CompiledFunction) -> Finding:
+def _finding(function: CompiledFunction, min_breaks: int) -> Finding:
     lines = ", ".join(str(place.line) for place in function.cuts)
     place = next(iter(function.cuts), function.place)
     parts = len(function.breaks) + 1
@@ -46,7 +46,7 @@ def _finding(function: CompiledFunction) -> Finding:
         **line_of(shown(place)),
         evidence={f"reason {number}": reason for number, reason in enumerate(function.breaks, 1)}
         | ({"cut at lines": lines} if lines else {})
-        | {"threshold": MIN_BREAKS},
+        | {"threshold": min_breaks},
         why=f"{function.breaks[0]}. What that costs was not measured.",
         fix=f"torch.compile({function.place.function}, fullgraph=True)  # names each line that has to move out",
     )

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, path_of, profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.costs import ModuleCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.speed import InputGradientRecord
@@ -54,10 +55,12 @@ def _finding(
         rule="input-gradient",
         severity=Severity.INFO,
         confidence=0.65,
-        title=f"the input of {record.model} gets a gradient that nothing reads: about {profile.told(cost)}",
+        title=f"the input of {record.model} gets a gradient that nothing reads: about {profile.told(cost)}"
+        + saved(profile, cost, cost=cost),
         module=path_of(first),
         **line_of(shown(record.place)),
         evidence=profile.evidence(cost, min_share)
+        | saves(profile, cost)
         | {"counted": f"half of the backward of {path_of(first)}", "input": str(record.shape)},
         why="The batch asks for a gradient, so that the backward goes on through the first layer to the data.",
         fix="x.requires_grad_(False)  # or leave out requires_grad=True where x is made",

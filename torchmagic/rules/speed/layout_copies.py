@@ -14,6 +14,7 @@
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import Profile, profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.costs import OperatorCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -42,10 +43,13 @@ def layout_copies(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Finding
         rule="layout-copies",
         severity=Severity.INFO,
         confidence=0.6,
-        title=f"{copies} a step into another order in memory take {profile.told(seconds)}",
+        title=f"{copies} a step into another order in memory take {profile.told(seconds)}"
+        + saved(profile, seconds, cost=seconds),
         module=copy.module or None if copy is not None else None,
         **line_of(shown(copy.place) if copy is not None else None),
-        evidence=profile.evidence(seconds, min_share) | {"copies a step": float(f"{calls:.3g}")},
+        evidence=profile.evidence(seconds, min_share)
+        | saves(profile, seconds)
+        | {"copies a step": float(f"{calls:.3g}")},
         why="A copy computes nothing, and its values go through memory twice; some of them can be left out.",
         fix="x.transpose(1, 2)  # without .contiguous() or .reshape() after it, where the next operator takes it so",
     )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.operator_kinds import CONVOLUTIONS
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
+from torchmagic.analyses.savings import gained_by_model, saved, saves
 from torchmagic.analyses.verified import told, verified
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.speed import ForwardRecord, HardwareRecord
@@ -40,15 +41,17 @@ def missing_channels_last(run: Run, *, min_share: float = MIN_SHARE, min_gain: f
         tried = verified(run, CURE, record.model)
         gains = tried.gain - tried.spread >= min_gain if tried is not None else _is_known_to_pay(run, record, profile)
         if gains:
+            saving = gained_by_model(profile, tried, record.model)
             yield Finding(
                 rule="missing-channels-last",
                 severity=Severity.INFO,
                 confidence=0.9 if tried is not None else 0.6,
                 title=f"{record.convolutions} convolutions of {record.model} take {profile.told(seconds)}"
-                + (f"; channels_last makes the model {tried.factor}" if tried is not None else ""),
+                + (f"; channels_last makes the model {tried.factor}" if tried is not None else "")
+                + saved(profile, saving, cost=seconds),
                 module=record.model,
                 **line_of(shown(record.place)),
-                evidence=profile.evidence(seconds, min_share) | told(tried),
+                evidence=profile.evidence(seconds, min_share) | told(tried) | saves(profile, saving),
                 why="Their fast kernels want all channels of a pixel side by side, and bring them there first.",
                 fix=f"{record.model} = {record.model}.to(memory_format=torch.channels_last)  # and the batches",
             )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.operator_kinds import CONVOLUTIONS, MATRIX_PRODUCTS
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
+from torchmagic.analyses.savings import gained_by_model, saved, saves
 from torchmagic.analyses.verified import Tried, told, verified
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import AutocastRecord, HalfWeightsRecord
@@ -27,8 +28,8 @@ MIN_SHARE = 0.4
 # How many times as fast products have to be, as measured: what surrounds them gains nothing.
 MIN_SPEED = 1.5
 CURE = "bfloat16"
-# Words of somebody who has chosen the types.
-CHOSEN = ("autocast", "bfloat16", "float16", ".half()", "allow_tf32", "set_float32_matmul_precision")
+# Words of somebody who has chosen the types; the second is in bfloat16 too.
+CHOSEN = ("autocast", "float16", ".half()", "allow_tf32", "set_float32_matmul_precision")
 
 
 @rule
@@ -46,8 +47,11 @@ def missing_mixed_precision(
     tried = verified(run, CURE, model.model)
     gains = tried.gain - tried.spread >= min_gain if tried is not None else _is_faster(hardware[-1], min_speed)
     if gains:
-        evidence = profile.evidence(seconds, min_share) | told(tried)
-        yield _finding(model, hardware[-1], tried, profile.told(seconds), evidence)
+        saving = gained_by_model(profile, tried, model.model)
+        gain = f"; bfloat16 makes {model.model} {tried.factor}" if tried is not None else ""
+        title = f"products in float32 take {profile.told(seconds)}{gain}{saved(profile, saving, cost=seconds)}"
+        evidence = profile.evidence(seconds, min_share) | told(tried) | saves(profile, saving)
+        yield _finding(model, hardware[-1], tried, title, evidence)
 
 
 def _is_faster(hardware: HardwareRecord, min_speed: float) -> bool:
@@ -65,9 +69,8 @@ def _is_chosen(run: Run, profile: Profile) -> bool:
 
 
 def _finding(
-    model: ForwardRecord, hardware: HardwareRecord, tried: Tried | None, cost: str, evidence: dict[str, float | str]
+    model: ForwardRecord, hardware: HardwareRecord, tried: Tried | None, title: str, evidence: dict[str, float | str]
 ) -> Finding:
-    gain = f"; bfloat16 makes {model.model} {tried.factor}" if tried is not None else ""
     measured = "" if tried is not None else " How much that saves in this model was not measured."
     device = "accelerator" if hardware.device == "cuda" else "processor"
     faster = f", {hardware.half_speed:.1f}x as fast as float32 when it was tried" if hardware.half_speed else ""
@@ -75,7 +78,7 @@ def _finding(
         rule="missing-mixed-precision",
         severity=Severity.INFO,
         confidence=0.9 if tried is not None else 0.6 if hardware.device == "cuda" else 0.5,
-        title=f"products in float32 take {cost}{gain}",
+        title=title,
         module=model.model,
         **line_of(shown(model.place)),
         evidence=evidence | {"hardware": hardware.capability},

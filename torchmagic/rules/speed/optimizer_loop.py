@@ -14,6 +14,7 @@ functions ``torch._foreach_...``.
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
+from torchmagic.analyses.savings import gained, saved, saves
 from torchmagic.analyses.verified import told, verified
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.speed import StepRecord
@@ -50,15 +51,17 @@ def optimizer_loop(
     tried = verified(run, "fused", largest.optimizer)
     if tried is not None and tried.gain - tried.spread < min_gain:
         return
+    saving = gained(profile, tried, seconds, times=profile.steps)
     factor = f"; fused=True makes it {tried.factor}" if tried is not None else ""
     yield Finding(
         rule="optimizer-loop",
         severity=Severity.INFO,
         confidence=0.9 if tried is not None else 0.75,
-        title=f"{largest.optimizer} takes {profile.told(seconds)}, one parameter after the other{factor}",
+        title=f"{largest.optimizer} takes {profile.told(seconds)}, one parameter after the other{factor}"
+        + saved(profile, saving, cost=seconds),
         optimizer=largest.optimizer,
         **line_of(shown(largest.place)),
-        evidence=_evidence(profile, seconds, min_share, calls, largest) | told(tried),
+        evidence=_evidence(profile, seconds, min_share, calls, largest) | told(tried) | saves(profile, saving),
         why="Each parameter has several operators of its own, and each of them its start.",
         fix=_fix(largest),
     )

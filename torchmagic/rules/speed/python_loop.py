@@ -11,10 +11,11 @@ loop, ``torch.bmm`` for products one by one, ``torch.stack`` and ``torch.where``
 *Source*: PyTorch documentation, "Performance Tuning Guide" and ``nn.LSTM``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
-from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
+from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, as_code, profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.costs import LineCost, ModuleCost
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -65,13 +66,22 @@ def _called_often(profile: Profile, min_turns: float, min_share: float, small_ca
     found = [
         each
         for each in profile.costs.modules
-        if each.path
-        and each.calls >= min_turns * calls.get((each.model, each.path.rpartition(".")[0]), each.calls) > 0
+        if each.calls >= min_turns * _calls_around(calls, each)
         and _time(each) < small_call * each.calls
         and each.backward > 0
         and profile.share(_time(each)) >= min_share
     ]
     return max(found, key=_time, default=None)
+
+
+def _calls_around(calls: Mapping[tuple[str, str], int], module: ModuleCost) -> int:
+    """Return how often the module around one was called; of lists of modules, which are not called, the one around."""
+    path = module.path
+    while path:
+        path = path.rpartition(".")[0]
+        if around := calls.get((module.model, path)):
+            return around
+    return module.calls
 
 
 def _time(module: ModuleCost) -> float:
@@ -93,7 +103,7 @@ def _module_finding(profile: Profile, module: ModuleCost, min_share: float) -> F
         evidence=profile.evidence(_time(module), min_share)
         | {"calls a step": turns, "seconds a call": round(_time(module) / module.calls, 6)},
         why="Each call does little, and its start and Python's work, forward and backward, cost time of their own.",
-        fix=f"one call for all rows, where no call needs what another gave: {module.path.rpartition('.')[2]}(batch)",
+        fix=f"one call for all rows, where no call needs what another gave: {as_code(name).rpartition('.')[2]}(batch)",
     )
 
 
@@ -105,17 +115,20 @@ def _finding(profile: Profile, lines: list[LineCost], own: float, min_share: flo
     cost = _cost(lines)
     dearest = max(lines, key=lambda line: (line.backward > 0, line.own + line.backward))
     turns = round(dearest.calls / profile.steps)
+    saving = own * (1 - 1 / turns)  # one call is left; what operators and the backward gain was not measured
     return Finding(
         rule="python-loop",
         severity=Severity.INFO,
         confidence=0.7,
-        title=f"a loop of {turns:,} turns a step takes {profile.told(cost)}",
+        title=f"a loop of {turns:,} turns a step takes {profile.told(cost)}"
+        f"{saved(profile, saving, cost=cost)} in Python alone",
         module=_module(profile, dearest),
         **line_of(shown(dearest.place)),
         evidence=profile.evidence(cost, min_share)
+        | saves(profile, saving)
         | {"turns a step": turns, "of the time, Python's own": f"{profile.share(own):.0%}"},
         why="Each turn calls operators on few values, and their start and Python's work cost more than the values do.",
-        fix="one call for all turns, such as nn.LSTM instead of nn.LSTMCell in a loop",
+        fix="one call for all turns, such as x.norm(dim=1) for all rows, or nn.LSTM instead of nn.LSTMCell in a loop",
     )
 
 

@@ -14,6 +14,7 @@ and tensors instead of Python numbers that change.
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, duration, profile_of, shown
+from torchmagic.analyses.savings import saved_of_run, saves_of_run
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -33,21 +34,24 @@ def recompiles(run: Run, *, min_share: float = LEAST_GAIN, min_times: int = MIN_
         if function.times < min_times or function.seconds < min_share * seconds:
             continue
         name = function.place.function
+        saving = function.seconds * (1 - 1 / function.times)  # once it has to be compiled
         numbered = {f"reason {number}": reason for number, reason in enumerate(function.reasons, 1)}
         yield Finding(
             rule="recompiles",
             severity=Severity.INFO,
             confidence=0.9,
-            title=f"{name} was compiled {function.times} times, which took {duration(function.seconds)}",
+            title=f"{name} was compiled {function.times} times, which took {duration(function.seconds)}"
+            + saved_of_run(saving, seconds),
             **line_of(shown(function.place)),
             evidence={
                 "seconds": float(f"{function.seconds:.3g}"),
                 "share of the run": f"{function.seconds / max(function.seconds, seconds):.0%}",
                 "times": function.times,
                 "threshold": min_times,
+                **saves_of_run(saving, seconds),
                 **numbered,
             },
             why="Something that it was compiled for changed: "
-            + ("; ".join(function.reasons[:1]) or "torch names none"),
+            + next(iter(function.reasons), "torch does not say what"),
             fix="torch.compile(..., dynamic=True)  # and batches of one shape, such as by drop_last=True",
         )

@@ -13,6 +13,7 @@ ones for the next: they import torch, copy the dataset, and load the first batch
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, duration, profile_of, shown
+from torchmagic.analyses.savings import saves_of_run
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.speed import WorkerStartRecord
 from torchmagic.rules.rule import line_of, rule
@@ -35,15 +36,20 @@ def restarted_workers(run: Run, *, min_share: float = LEAST_GAIN, min_passes: in
             rule="restarted-workers",
             severity=Severity.INFO,
             confidence=0.95,
-            title=f"starting {record.workers} workers of {record.loader} again in {record.passes - 1} passes took "
-            f"{duration(later)}",
+            title=f"starting {_workers(record)} of {record.loader} again in {record.passes - 1} passes took "
+            f"{duration(later)}; saves up to all of that",
             **line_of(shown(record.place)),
             evidence={
                 "seconds": float(f"{later:.3g}"),
                 "share of the run": f"{later / max(later, record.run_seconds):.1%}",
                 "passes": record.passes,
                 "threshold": f"{min_share:.0%} of the run",
+                **saves_of_run(later, record.run_seconds),
             },
             why="Each pass starts new worker processes, and waits until they have loaded a first batch.",
             fix=f"DataLoader(..., num_workers={record.workers}, persistent_workers=True)",
         )
+
+
+def _workers(record: WorkerStartRecord) -> str:
+    return f"{record.workers} workers" if record.workers > 1 else "the worker"

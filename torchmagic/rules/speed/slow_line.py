@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.loading_costs import loading_lines
 from torchmagic.analyses.profile_costs import Profile, profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.costs import LineCost
 from torchmagic.records.finding import Finding, Severity
@@ -76,9 +77,10 @@ def _finding(profile: Profile, line: LineCost, min_share: float) -> Finding:
         rule="slow-line",
         severity=Severity.INFO,
         confidence=0.8,
-        title=f"a line without operators of torch takes {profile.told(_cost(line))}",
+        title=f"a line without operators of torch takes {profile.told(_cost(line))}"
+        + saved(profile, _cost(line), cost=_cost(line)),
         **line_of(shown(line.place)),
-        evidence=profile.evidence(_cost(line), min_share) | {"runs": line.calls},
+        evidence=profile.evidence(_cost(line), min_share) | saves(profile, _cost(line)) | {"runs": line.calls},
         why="Nothing of it is the model's work, and the training waits until it is done.",
         fix="if step % 100 == 0:  # around this line, or do it once after the loop",
     )

@@ -14,6 +14,7 @@ same data may also be copied again in every epoch, although the accelerator has 
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.rules.rule import line_of, rule
@@ -34,14 +35,18 @@ def slow_transfer(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Finding
     copies = [each for each in profile.costs.operators if each.phase == "transfer" and each.place is not None]
     dearest = max(copies, key=lambda each: each.total, default=None)
     loaders = run.of(LoaderRecord)
+    saving = min(seconds, profile.window.seconds - seconds)  # what else is done meanwhile has to last as long
     pinned = bool(loaders) and all(record.pin_memory for record in loaders)
     yield Finding(
         rule="slow-transfer",
         severity=Severity.INFO,
         confidence=0.8,
-        title=f"copying to {profile.window.device} takes {profile.told(seconds)}",
+        title=f"copying to {profile.window.device} takes {profile.told(seconds)}"
+        + saved(profile, saving, cost=seconds),
         **line_of(shown(dearest.place) if dearest is not None else None),
-        evidence=profile.evidence(seconds, min_share) | ({"pin_memory": str(pinned)} if loaders else {}),
+        evidence=profile.evidence(seconds, min_share)
+        | saves(profile, saving)
+        | ({"pin_memory": str(pinned)} if loaders else {}),
         why="The accelerator waits for what the model is to work on.",
         fix='x.to("cuda", non_blocking=True)' + ("" if pinned else "  # and DataLoader(..., pin_memory=True)"),
     )

@@ -14,6 +14,7 @@ operator is done when its last thread is.
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import profile_of
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
 from torchmagic.session.run import Run
@@ -36,14 +37,16 @@ def thread_oversubscription(run: Run, *, min_share: float = MIN_SHARE) -> Iterat
     if wanted <= window.cores or window.threads < 2 or window.processor <= 0 or profile.share(lost) < min_share:  # noqa: PLR2004 - one thread is not too many
         return
     right = max(1, window.cores - workers)
-    and_workers = f" and {workers} workers" if workers else ""
+    cores = f"{window.cores} core{'' if window.cores == 1 else 's'}"
+    and_workers = f" and {workers} worker{'' if workers == 1 else 's'}" if workers else ""
     yield Finding(
         rule="thread-oversubscription",
         severity=Severity.INFO,
         confidence=0.8,
-        title=f"{window.threads} threads{and_workers} share {window.cores} cores: waiting for one takes "
-        f"{profile.told(lost)}",
+        title=f"{window.threads} threads{and_workers} share {cores}: waiting for one takes "
+        f"{profile.told(lost)}{saved(profile, lost, cost=lost)}",
         evidence=profile.evidence(lost, min_share)
+        | saves(profile, lost)
         | {"threads": window.threads, "workers": workers, "cores": window.cores},
         why="For so long the thread that trains was on no core, and waited for none of its data.",
         fix=f"torch.set_num_threads({right})  # before the loop",

@@ -5,7 +5,8 @@
 *Why it happens*: ``OMP_NUM_THREADS=1`` in the environment, or ``torch.set_num_threads(1)``, holds torch to few threads.
 Launchers and job systems set it without a word.
 
-*What to try*: ``torch.set_num_threads(...)`` with the number of cores that you may use.
+*What to try*: ``torch.set_num_threads(...)`` with the number of cores that you may use;
+``torchmagic.find_num_threads`` measures which number is fastest.
 
 *Source*: PyTorch documentation, "CPU threading and TorchScript inference".
 """
@@ -38,12 +39,14 @@ def unused_cores(
         return
     threads, cores = profile.window.threads, profile.window.cores
     busy = sum(loader.workers for loader in profile.costs.loaders)
+    if cores - busy <= threads:
+        return
     yield Finding(
         rule="unused-cores",
         severity=Severity.INFO,
         confidence=0.6,
         title=f"large products take {profile.told(large)} on {threads} of {cores} cores",
         evidence=profile.evidence(large, min_share) | {"threads": threads, "cores": cores, "workers": busy},
-        why="They can be divided among cores. How much that saves here was not measured.",
-        fix=f"torch.set_num_threads({max(1, (cores - busy) // 2)})  # before the loop",
+        why="They can be divided among cores. How much that saves was not measured; torchmagic.find_num_threads does.",
+        fix=f"torch.set_num_threads({max(threads + 1, (cores - busy) // 2)})  # before the loop",
     )

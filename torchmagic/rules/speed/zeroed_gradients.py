@@ -14,6 +14,7 @@ out by the optimizer.
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
+from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.speed import StepRecord, ZeroedRecord
 from torchmagic.rules.rule import line_of, rule
@@ -42,10 +43,13 @@ def zeroed_gradients(run: Run, *, min_share: float = LEAST_GAIN, min_looks: int 
             rule="zeroed-gradients",
             severity=Severity.INFO,
             confidence=0.85,
-            title=f"filling gradients with zeros and adding to them takes {profile.told(seconds)}",
+            title=f"filling gradients with zeros and adding to them takes {profile.told(seconds)}"
+            + saved(profile, seconds, cost=seconds),
             optimizer=record.optimizer,
             **line_of(shown(record.place)),
-            evidence=profile.evidence(seconds, min_share) | {"resets looked at": record.looks},
+            evidence=profile.evidence(seconds, min_share)
+            | saves(profile, seconds)
+            | {"resets looked at": record.looks},
             why="The backward then adds to the zeros, which is one more pass over all gradients.",
             fix=f"{record.optimizer}.zero_grad()  # without set_to_none=False",
         )

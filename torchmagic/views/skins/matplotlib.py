@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchmagic.views.numbers import as_count, as_number
 from torchmagic.views.page import Bars, Flame, Line, Page, Plot
 from torchmagic.views.skins.icicle import draw_icicle, icicle_height
+from torchmagic.views.skins.palette import COLOURS, NOT_FINITE, look
 from torchmagic.views.skins.stack import draw_marks, draw_stack
 from torchmagic.views.skins.text_table import printable, shortened
 
@@ -17,19 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# every colour keeps a contrast of 3:1 or more on white and on a dark notebook
 # An axis spans at least this share of its values: four digits tell its ticks apart.
 LEAST_SPAN = 0.01
 Drawn = Plot | Bars | Flame
 
 _GREY = "#7a7a7a"
-_COLOURS = ("#4a7fe0", "#d9730d", "#2f9e62", "#d6455d", "#9065d4", "#1a8fa0", "#b8860b", "#c2549d")
 _WIDTH, _HEIGHT, _DPI = 6.4, 2.1, 144
 _GRID_HEIGHT = 4.0
 _SMALL = 8.0
-_NOT_FINITE = "#d6455d"
 # A row of the legend (inches), the letters that fit into its width, and what the sign before a name takes of them.
-_ROW, _LETTERS, _HANDLE = 0.17, 96, 8
+_ROW, _LETTERS, _HANDLE = 0.17, 96, 10
 _LONGEST = 60
 # With so many colours a picture looks the same and takes a third of the room in a notebook.
 _NUM_COLOURS = 128
@@ -120,7 +118,7 @@ def _draw(axes: "Axes", block: Drawn) -> None:
     if isinstance(block, Plot):
         _draw_plot(axes, block)
     elif isinstance(block, Flame):
-        draw_icicle(axes, block, colour=_COLOURS[1], ink=_GREY, size=_SMALL)
+        draw_icicle(axes, block, colour=COLOURS[1], ink=_GREY, size=_SMALL)
     else:
         _draw_bars(axes, block)
 
@@ -155,10 +153,10 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         axes.locator_params(axis="y", nbins=4)
         _widen(axes, [] if plot.stacked else finite)
     for index, line in enumerate([] if plot.stacked else plot.lines):
-        _draw_line(axes, line, _COLOURS[index % len(_COLOURS)], dashed=index >= len(_COLOURS))
+        _draw_line(axes, line, *look(index))
     if plot.stacked:
-        draw_stack(axes, plot.lines, names=[_label(line.name) for line in plot.lines], colours=_COLOURS)
-    draw_marks(axes, plot, colour=_NOT_FINITE, size=_SMALL)
+        draw_stack(axes, plot.lines, names=[_label(line.name) for line in plot.lines], colours=COLOURS)
+    draw_marks(axes, plot, colour=NOT_FINITE, size=_SMALL)
     axes.set_xlabel(shortened(plot.x_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.set_ylabel(shortened(plot.y_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.locator_params(axis="x", nbins=6, integer=True)
@@ -167,8 +165,8 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
     if not finite:
         _say(axes, "no finite values" if any(len(line.values) for line in plot.lines) else "no values yet")
     if axes.get_legend_handles_labels()[0]:
-        columns = _legend_columns(plot)
-        above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=1.4)
+        columns, length = _legend_columns(plot), 1.4 if plot.stacked else 2.6  # a dash takes more than a patch
+        above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, handlelength=length)
         for text in above.get_texts():
             text.set(color=_GREY, fontsize=_SMALL)
 
@@ -183,13 +181,13 @@ def _widen(axes: "Axes", finite: Sequence[float]) -> None:
             axes.set_ylim(middle - least, middle + least)
 
 
-def _draw_line(axes: "Axes", line: Line, colour: str, *, dashed: bool) -> None:
+def _draw_line(axes: "Axes", line: Line, colour: str, dash: Sequence[float]) -> None:
     values = [value if math.isfinite(value) else math.nan for value in line.values]
     steps = list(line.steps)[: len(values)]
     values = values[: len(steps)]
     alone = sum(not math.isnan(value) for value in values) <= 1
     marker = "o" if alone else "None"
-    style = "--" if dashed else "-"
+    style = (0, dash) if dash else "-"
     lost = [math.isnan(value) for value in values]
     label = f"{line.name}, not finite from {as_number(steps[lost.index(True)])}" if any(lost) else line.name
     axes.plot(
@@ -221,8 +219,8 @@ def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:
     """Shade where values are not finite; a line at the start of each stretch shows also a single one."""
     starts = [step for i, step in enumerate(steps) if lost[i] and not (i and lost[i - 1])]
     up = axes.get_xaxis_transform()
-    axes.fill_between(steps, 0, 1, where=lost, transform=up, color=_NOT_FINITE, alpha=0.16, linewidth=0)
-    axes.vlines(starts, 0, 1, transform=up, color=_NOT_FINITE, alpha=0.5, linewidth=1)
+    axes.fill_between(steps, 0, 1, where=lost, transform=up, color=NOT_FINITE, alpha=0.16, linewidth=0)
+    axes.vlines(starts, 0, 1, transform=up, color=NOT_FINITE, alpha=0.5, linewidth=1)
 
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
@@ -239,7 +237,7 @@ def _draw_bars(axes: "Axes", bars: Bars) -> None:
         _say(axes, "no values yet")
         return
     widths = [right - left for left, right in pairwise(edges)]
-    axes.bar(edges[:-1], bars.counts, width=widths, align="edge", color=_COLOURS[0], alpha=0.85, linewidth=0)
+    axes.bar(edges[:-1], bars.counts, width=widths, align="edge", color=COLOURS[0], alpha=0.9, linewidth=0)
 
 
 def _say(axes: "Axes", words: str) -> None:

@@ -22,7 +22,8 @@ _ANCHORS = {
     "diverging": ((33, 102, 172), (146, 197, 222), (240, 240, 240), (244, 165, 130), (178, 24, 43)),
     "grey": ((0, 0, 0), (255, 255, 255)),
 }
-_BROKEN_COLOUR = (255, 0, 255)
+# apart from every level of each scale, also for who cannot tell red from green or blue from yellow
+_BROKEN_COLOUR = (160, 0, 255)
 
 
 def picture_png(picture: Picture) -> bytes:
@@ -60,7 +61,7 @@ def picture_sentence(image: Image) -> str:
     told = (
         f"{picture.told}, {ends[picture.palette]} {scale}" if picture.kind == "levels" else f"{picture.told}, {scale}"
     )
-    return f"{told}; not finite is magenta" if NONFINITE in picture.pixels and picture.kind == "levels" else told
+    return f"{told}; not finite is violet" if NONFINITE in picture.pixels and picture.kind == "levels" else told
 
 
 def picture_rows(picture: Picture) -> Iterator[str]:

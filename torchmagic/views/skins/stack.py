@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchmagic.views.page import Line, Plot
+from torchmagic.views.skins.palette import EDGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Of more steps some last for a pixel, which an edge in another colour would hide.
+FEW_STEPS = 60
 
 
 def draw_stack(axes: "Axes", lines: Sequence[Line], *, names: Sequence[str], colours: Sequence[str]) -> None:
@@ -16,7 +20,9 @@ def draw_stack(axes: "Axes", lines: Sequence[Line], *, names: Sequence[str], col
     values = [[value if math.isfinite(value) else 0.0 for value in line.values] for line in lines]
     if steps and all(len(each) == len(steps) for each in values):
         used = [colours[index % len(colours)] for index in range(len(lines))]
-        axes.stackplot(steps, values, labels=names, colors=used, alpha=0.75, linewidth=0)
+        areas = axes.stackplot(steps, values, labels=names, colors=used, edgecolor=EDGE, linewidth=0.6)
+        for area in areas if len(steps) > FEW_STEPS else ():
+            area.set(edgecolor=area.get_facecolor(), linewidth=0.3)
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
 

@@ -53,7 +53,7 @@ function flameView() {
     mark.dataset.path = item.path.join("/");
     mark.style.cssText = `left:${100 * item.left}%;width:${100 * item.width}%;top:${FLAME.row * item.level}px;--tm-heat:${FLAME.faint + FLAME.strong * item.own}%`;
     mark.setAttribute("aria-label", `${item.box.name}: ${words}`);
-    mark.append(make("span", "tm-boxname", item.box.name), make("span", "tm-boxamount tm-quiet", asAmount(amountOf(item.box), state.block.unit)));
+    mark.append(make("span", "tm-boxname", item.box.name), make("span", "tm-boxamount", asAmount(amountOf(item.box), state.block.unit)));
     mark.onpointerenter = () => tellBox(item.box, words);
     mark.onfocus = () => {
       state.focus = mark.dataset.path;

@@ -1,6 +1,8 @@
 // This file is the line plot: a read-out that follows the pointer or the arrow keys, a legend that hides lines, a log axis.
 
 const NUM_COLOURS = 8;
+const NUM_DASHES = 4; // a second sign of which line is which, for who cannot tell the colours
+const FEW_STEPS = 60;
 const PLOT = { height: 190, left: 50, right: 12, top: 10, bottom: 26 };
 
 function plotView() {
@@ -90,7 +92,7 @@ function plotView() {
         state.hidden.has(line.name) ? state.hidden.delete(line.name) : state.hidden.add(line.name);
         show();
       };
-      entry.className = `tm-entry tm-c${index % NUM_COLOURS}`;
+      entry.className = `tm-entry ${block.stacked ? `tm-filled ${toneOf(index)}` : lineLook(index)}`;
       entry.setAttribute("aria-pressed", String(!state.hidden.has(line.name)));
       setText(entry.children[1], line.name);
       // the newest value says much of a curve over steps, the last of one over values nothing
@@ -101,6 +103,9 @@ function plotView() {
 
   return { root, update, remove: () => watcher.disconnect() };
 }
+
+const toneOf = (index) => `tm-c${index % NUM_COLOURS}`;
+const lineLook = (index) => `${toneOf(index)} tm-d${(index + Math.floor(index / NUM_COLOURS)) % NUM_DASHES}`;
 
 function legendEntry() {
   const entry = make("button", "tm-entry");
@@ -128,7 +133,7 @@ function axes(lines, log, width, block) {
   let low = block.stacked ? 0 : values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
-  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  if (isLevel(low, high)) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
   if (!log) [low, high] = [low >= 0 ? Math.max(0, low - (high - low) * 0.06) : low - (high - low) * 0.06, high + (high - low) * 0.06];
   const bend = log ? Math.log10 : (value) => value;
   const [first, last] = [steps[0], steps[steps.length - 1]];
@@ -169,16 +174,17 @@ function piled(lines) {
   });
 }
 
+// An edge in the colour of the ground would hide what lasts for few pixels.
 function areaMark(line, { x, y, floor }) {
+  const fine = line.steps.length > FEW_STEPS ? "tm-fine " : "";
   const point = (step, pixel) => `${x(step).toFixed(1)} ${pixel.toFixed(1)}`;
   const upper = line.steps.map((step, index) => point(step, y(line.values[index])));
   const lower = line.steps.map((step, index) => point(step, line.below.length ? y(line.below[index]) : floor)).reverse();
-  return draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `tm-area tm-c${line.index % NUM_COLOURS}`, "data-line": line.name });
+  return draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `tm-area ${fine}${toneOf(line.index)}`, "data-line": line.name });
 }
 
 function lineMarks(line, { x, y, kept, floor, right }) {
   if (line.below && line.steps.length) return [areaMark(line, { x, y, floor })];
-  const colour = `tm-c${line.index % NUM_COLOURS}`;
   const runs = lostRuns(line);
   const marks = runs.map(([from, to]) =>
     draw("rect", { x: x(from), y: PLOT.top, width: Math.max(2, x(to) - x(from)), height: floor - PLOT.top, class: "tm-lost" }));
@@ -190,9 +196,9 @@ function lineMarks(line, { x, y, kept, floor, right }) {
     const alone = !joined && !kept(line.values[index + 1]);
     const [px, py] = [x(line.steps[index]).toFixed(1), y(value).toFixed(1)];
     path += `${joined ? "L" : "M"}${px} ${py}`;
-    if (alone) marks.push(draw("circle", { cx: px, cy: py, r: 2.5, class: `tm-dot ${colour}` }));
+    if (alone) marks.push(draw("circle", { cx: px, cy: py, r: 2.5, class: `tm-dot ${toneOf(line.index)}` }));
   });
-  if (path) marks.push(draw("path", { d: path, class: `tm-line ${colour}`, "data-line": line.name }));
+  if (path) marks.push(draw("path", { d: path, class: `tm-line ${lineLook(line.index)}`, "data-line": line.name }));
   return marks;
 }
 
@@ -211,7 +217,7 @@ function cursorMarks(block, state, { x, y, kept, floor, steps }) {
   block.lines.forEach((line, index) => {
     if (block.stacked || state.hidden.has(line.name) || !line.steps.length) return;
     const value = line.values[nearestIndex(line.steps, state.step)];
-    if (kept(value)) marks.push(draw("circle", { cx: x(line.steps[nearestIndex(line.steps, state.step)]), cy: y(value), r: 3, class: `tm-dot tm-c${index % NUM_COLOURS}` }));
+    if (kept(value)) marks.push(draw("circle", { cx: x(line.steps[nearestIndex(line.steps, state.step)]), cy: y(value), r: 3, class: `tm-dot ${toneOf(index)}` }));
   });
   return marks;
 }

@@ -9,9 +9,10 @@ function roundTicks(low, high, count) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step);
-  return ticks.map((tick) => Number(tick.toPrecision(12)));
+  if (!(step > 0 && step < Infinity)) return [];
+  const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  const number = last - first < 20 * count ? last - first + 1 : 0; // none between neighbours among floating-point numbers
+  return Array.from({ length: Math.max(0, number) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
 // Ticks of a logarithmic axis: powers of ten, or round numbers where less than two of them fit.
@@ -22,6 +23,11 @@ function logTicks(low, high, count) {
   const ticks = [];
   for (let power = first; power <= last; power += every) ticks.push(Number(`1e${power}`));
   return ticks;
+}
+
+// Values that differ by rounding alone.
+function isLevel(low, high) {
+  return high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high));
 }
 
 // Runs of consecutive points whose value is not finite, as [first step, last step].

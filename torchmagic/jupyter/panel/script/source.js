@@ -13,7 +13,7 @@ function sourceView() {
   });
   dearest.classList.add("tm-right");
   scroll.tabIndex = 0;
-  scroll.setAttribute("role", "region");
+  scroll.setAttribute("role", "group");
   bar.append(title, dearest);
   table.append(head, body);
   scroll.append(table);

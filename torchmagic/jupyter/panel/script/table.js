@@ -31,7 +31,7 @@ function tableView() {
   };
   count.setAttribute("role", "status");
   scroll.tabIndex = 0;
-  scroll.setAttribute("role", "region");
+  scroll.setAttribute("role", "group"); // a landmark each would drown those of the notebook
   scroll.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
   bar.append(filter, marked, count);
   table.append(group, head, body);

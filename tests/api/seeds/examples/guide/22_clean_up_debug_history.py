@@ -1,0 +1,2 @@
+# Clear debug history periodically
+debugger.clear_debug_history()

@@ -1,0 +1,2 @@
+# Always validate inputs
+validate_model_input(data)

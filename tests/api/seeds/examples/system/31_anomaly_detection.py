@@ -1,0 +1,4 @@
+# Detect model anomalies
+anomalies = detect_model_anomalies(model, data)
+if anomalies:
+    logger.error(f"Model anomalies: {anomalies}")

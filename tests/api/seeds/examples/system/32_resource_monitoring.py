@@ -1,0 +1,2 @@
+# Monitor system resources
+monitor_resources()

@@ -1,0 +1,194 @@
+"""This file tests that watching what torch.compile makes changes neither the graphs nor how often they are made."""
+
+import gc
+import shutil
+
+import pytest
+import torch
+from torch import nn
+from torch._dynamo import eval_frame
+from torch._dynamo import utils as dynamo
+from torch.nn import functional
+
+from tests.probes.compiled_training import (
+    STEPS,
+    WAYS,
+    Block,
+    Net,
+    Training,
+    by_method,
+    compiled,
+    forget,
+    of_a_part,
+    of_model,
+    of_the_loss,
+    of_the_optimizer,
+    of_the_step,
+    through_block,
+)
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
+from torchmagic.records.model import ModelRecord
+from torchmagic.records.note import FailureRecord, NoteRecord
+from torchmagic.session.session import Session
+
+pytestmark = [
+    pytest.mark.usefixtures("compiler"),
+    # The compiler's own, of itself.
+    pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_compiled():
+    """Leave no compiled code behind: what is left alive would be in the way of other tests."""
+    yield
+    forget()
+    gc.collect()
+
+
+@pytest.fixture
+def compiler():
+    """Begin without compiled code."""
+    forget()
+
+
+def same_bits(ours, theirs):
+    assert torch.equal(torch.stack(ours.losses), torch.stack(theirs.losses))
+    assert all(map(torch.equal, ours.net.parameters(), theirs.net.parameters()))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_watching_adds_no_break_and_compiles_nothing_again(way):
+    how, options = WAYS[way]
+    bare, _, usual = compiled(how, **options)
+    watched, run, found = compiled(how, {"level": "expert", "every": 1}, **options)
+    same_bits(watched, bare)
+    assert usual["graphs"]
+    assert found["graphs"] == usual["graphs"]
+    assert found["again"] == usual["again"]
+    assert found["breaks"] <= usual["breaks"]
+    assert set(found["named"]) <= set(usual["named"])
+    assert not found["ours"]
+    assert run.steps == STEPS
+    assert len(run.series("loss")[0]) == len(run.series("grad_norm")[0]) == STEPS
+    assert not run.of(FailureRecord)
+    assert [each.rule for each in run.findings if each.severity != "info"] == []
+
+
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="no C++ compiler")
+@pytest.mark.parametrize("mode", ["default", "reduce-overhead", "max-autotune"])
+def test_each_mode_gives_the_same_bits_from_the_same_graphs(mode):
+    options = {"backend": "inductor", "mode": mode, "kind": Block}
+    bare, _, usual = compiled(through_block, **options)
+    watched, run, found = compiled(through_block, {"every": 1}, **options)
+    same_bits(watched, bare)
+    assert found == usual
+    assert run.steps == STEPS
+    assert not run.of(FailureRecord)
+
+
+@pytest.mark.parametrize(
+    ("how", "models", "words"),
+    [
+        (of_model, ["call"], ["call is compiled: losses, gradients, weights and steps are seen; layers inside it"]),
+        (by_method, ["net"], ["net is compiled: losses, gradients, weights and steps are seen; layers inside it"]),
+        (of_a_part, ["net"], ["net.block is compiled: what it gives is seen; modules and losses inside it"]),
+        (of_the_loss, [], ["Training._loss is compiled: what it gives is seen", "compile the model itself"]),
+        (of_the_step, [], ["Training.step is compiled: what it gives is seen", "compile the model itself"]),
+        (of_the_optimizer, ["net"], ["Training._update is compiled: what it gives is seen"]),
+    ],
+)
+def test_what_is_not_seen_is_said_once(how, models, words):
+    _, run, _ = compiled(how, {"every": 1}, backend="eager")
+    assert [model.name for model in run.of(ModelRecord)] == models
+    [note] = run.of(NoteRecord)
+    assert all(each in note.text for each in words), note.text
+    assert ("compile the model itself" in note.text) == (not models)
+
+
+def test_outside_of_what_is_compiled_losses_and_layers_are_seen_again():
+    net, double = (
+        nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)),
+        torch.compile(lambda x: x * 2, backend="eager"),
+    )
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def fails(x):
+        return functional.relu(x) @ x
+
+    failing = torch.compile(fails, backend="eager")
+    with Watch(Settings(save=False, every=1), session=Session()) as run:
+        watched = functional.relu, functional.cross_entropy
+        for _ in range(3):
+            with pytest.raises(Exception, match="reduction dim"):
+                failing(torch.ones(2, 3))
+            assert (functional.relu, functional.cross_entropy) == watched
+            functional.cross_entropy(net(double(torch.randn(8, 4))), torch.randint(0, 3, (8,))).backward()
+            optimizer.step()
+        assert (functional.relu, functional.cross_entropy) == watched
+    assert functional.cross_entropy is not watched[1]
+    assert len(run.series("loss")[0]) == 3
+    assert run.of(ModelRecord)
+
+
+def test_a_mode_that_is_switched_inside_is_part_of_the_one_graph():
+    net = Net()
+
+    def loss(x, y):
+        net.train()
+        return functional.cross_entropy(net(x), y)
+
+    whole = torch.compile(loss, backend="eager", fullgraph=True)
+    with Watch(Settings(save=False, every=1), session=Session()) as run:
+        for _ in range(2):
+            whole(torch.randn(8, 4), torch.randint(0, 3, (8,))).backward()
+    whole(torch.randn(8, 4), torch.randint(0, 3, (8,)))
+    assert dynamo.counters["stats"]["unique_graphs"] == 1
+    assert not run.of(FailureRecord)
+
+
+def test_two_runs_that_overlap_keep_out_of_compiled_code_together():
+    forget()
+    training = Training(of_model)
+    entry = eval_frame._maybe_set_eval_frame
+    outer, inner = (Watch(Settings(save=False, every=1), session=Session()) for _ in range(2))
+    training._compile()
+    training._go(1)
+    outer.start()
+    training._go(1)
+    inner.start()
+    training._go(2)
+    outer.stop()
+    training._go(2)
+    run = inner.stop()
+    training._go(1)
+    assert dynamo.counters["stats"]["unique_graphs"] == 1
+    assert run.steps == 4
+    assert eval_frame._maybe_set_eval_frame is entry
+
+
+def test_functions_are_torchs_own_while_compiled_code_runs_and_stay_so_where_others_replaced_them(monkeypatch):
+    own, seen = functional.mse_loss, []
+
+    @torch.compiler.disable
+    def look():
+        seen.append((functional.mse_loss is own, functional.l1_loss is theirs))
+
+    def step(x):
+        look()
+        return x + 1
+
+    def theirs(*_):
+        return None
+
+    monkeypatch.setattr(functional, "l1_loss", functional.l1_loss)  # what it puts back in the end
+    with Watch(Settings(save=False), session=Session()):
+        assert functional.mse_loss is not own
+        monkeypatch.setattr(functional, "l1_loss", theirs)
+        torch.compile(step, backend="eager")(torch.ones(2))
+        assert functional.l1_loss is theirs
+    assert functional.l1_loss is theirs
+    assert functional.mse_loss is own
+    assert seen == [(True, True)]

@@ -1,0 +1,64 @@
+"""This file tests that what is looked at in every step comes from a device by one transfer, and is the same."""
+
+import pytest
+import torch
+from torch import nn
+
+from torchmagic.debuggers.watching import watch
+from torchmagic.probes import gradients, losses
+from torchmagic.tensors import reduce
+
+MODULES = (gradients, losses, reduce)
+
+
+def train(steps):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    x, said, clipped = torch.randn(32, 8), [], []
+    for _ in range(steps):
+        opt.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        clipped.append(nn.utils.clip_grad_norm_(net.parameters(), 0.5).item())
+        opt.step()
+        said.append(loss.item())
+    return said, clipped
+
+
+@pytest.fixture
+def transfers(monkeypatch):
+    """Have every tensor taken for one on a device; return the list of how many values each transfer brought."""
+    brought, fetch = [], reduce.fetch
+
+    def counted(scalars):
+        if scalars:
+            brought.append(len(scalars))
+        return fetch(scalars)
+
+    monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda _tensor: False))
+    for module in MODULES:
+        monkeypatch.setattr(module, "fetch", counted)
+    return brought
+
+
+@pytest.mark.parametrize("steps", [12, 40])
+def test_loss_norm_and_the_norm_before_clipping_come_by_one_transfer_a_step(transfers, steps):
+    with watch(save=False, report="none", level="basic", only=("gradients", "backward"), budget=0) as run:
+        said, clipped = train(steps)
+    assert len(transfers) <= steps + 1
+    assert min(transfers) >= len(("loss", "norm before clipping"))
+    assert run.series("loss")[1] == pytest.approx(said)
+    assert run.series("grad_norm_before_clip")[1] == pytest.approx(clipped, rel=1e-5)
+
+
+def test_norms_and_scalars_of_one_transfer_are_those_of_two():
+    tensors = [torch.randn(5), torch.randn(3, 3), torch.zeros(0)]
+    scalars = [torch.tensor(-2.5), torch.tensor(7.0, dtype=torch.float64)]
+    assert reduce.norms_and(tensors, scalars) == (reduce.norms(tensors), [-2.5, 7.0])
+    assert reduce.norms_and([], scalars) == ([], [-2.5, 7.0])
+    assert reduce.norms_and([torch.tensor([float("inf")]), torch.ones(4)], scalars) == (
+        [float("inf"), 2.0],
+        [-2.5, 7.0],
+    )
+    assert reduce.norms_and([torch.ones(3, device="meta"), torch.ones(4)], scalars[:1]) == ([0.0, 2.0], [-2.5])

@@ -1,0 +1,29 @@
+from datetime import timedelta
+
+import torch
+from torch import distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+import torchmagic
+
+dist.init_process_group("gloo", timeout=timedelta(seconds=2))
+torch.manual_seed(0)
+data = TensorDataset(torch.randn(96, 8), torch.randn(96, 1))
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+model = DistributedDataParallel(net)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+mine = Subset(data, range(0, 48) if dist.get_rank() == 0 else range(48, 80))
+loader = DataLoader(mine, batch_size=8, shuffle=True)
+
+with torchmagic.watch():
+    for epoch in range(3):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+dist.destroy_process_group()
+# expect-line: for x, y in loader:

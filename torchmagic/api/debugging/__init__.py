@@ -1,0 +1,1 @@
+"""This room is the names of the debugging documents, over the engines below."""

@@ -1,0 +1,1 @@
+"""What a training logs: events, metrics and progress, written by a thread of their own."""

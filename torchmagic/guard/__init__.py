@@ -1,0 +1,1 @@
+"""What guards a training: its inputs, its resources, its errors, and the step that recovers from them."""

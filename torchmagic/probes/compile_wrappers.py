@@ -1,0 +1,31 @@
+"""This file is the wrapper around the switch by which compiled code is entered and left."""
+
+from typing import Any
+
+from torchmagic.probes.patches import step_aside
+from torchmagic.probes.wrappers import Switchboard, frame_at
+
+
+def wrap_entry(taps: Switchboard, original: Any) -> Any:
+    """Wrap what switches the compiler on and off: until the outermost call ends, torch's functions are torch's own.
+
+    Compiled code holds for the very functions that were there when it was made: with wrappers in their place, what was
+    compiled before a run would be compiled again in it, and once more after it.
+    """
+    if getattr(original, "__module__", None) == __name__:  # of another run that is open: one is enough
+        return original
+    within = 0  # the identity of the frame that called compiled code, while it does
+
+    def enter_or_leave(callback: Any) -> Any:
+        nonlocal within
+        frame = frame_at(1)
+        if within == id(frame):
+            within = 0
+            step_aside(aside=False)
+        elif not within and callback is not None and frame.f_code.co_name != "__enter__":  # that leaves by another one
+            within = id(frame)
+            taps.emit("compiled_call", frame)
+            step_aside(aside=True)
+        return original(callback)
+
+    return enter_or_leave

@@ -1,0 +1,82 @@
+"""This file is the losses of a pass: those computed on a model's outputs, or the one that the model gives itself."""
+
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.evaluation_pass import EvaluationPass
+from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.sites import Site, site_of
+from torchmagic.probes.taps import Taps
+
+# Losses computed within one forward that are remembered.
+MOST_INSIDE = 64
+# Under which a model gives its loss beside its outputs, as those of transformers do.
+KEY = "loss"
+
+
+class ModelLosses:
+    """Hands the pass under way its losses; of those computed inside a model, what comes of them.
+
+    Args:
+        current: Tells the pass under way, or None.
+    """
+
+    def __init__(self, current: Callable[[], EvaluationPass | None]) -> None:
+        self._current = current
+        self._taps: Taps | None = None
+        self._inside: list[tuple[str, torch.Tensor, Site | None]] = []
+        self._returned = _Returned(self)
+
+    def attach(self, taps: Taps) -> None:
+        """Listen for losses, and, once one is computed inside a model, for what models return."""
+        self._taps = taps
+        taps.on("loss", self._lost)
+        taps.on("root_end", self._returned.take)
+
+    def forget(self) -> None:
+        """Let go of what a forward that did not end has left."""
+        self._inside.clear()
+
+    def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
+        current = self._current()
+        if current is None or self._taps is None or not isinstance(output, torch.Tensor) or output.numel() != 1:
+            return
+        site = None if current.key.loader else site_of(frame)
+        if not _in_model(self._taps):
+            current.add(name, output, site)
+        elif len(self._inside) < MOST_INSIDE:
+            self._inside.append((name, output, site))
+            self._taps.listeners.wake_up(self._returned)
+
+    def end(self, output: Any) -> None:
+        """Take the losses of a forward that has ended."""
+        inside, self._inside = self._inside, []
+        current = self._current()
+        if not inside and self._taps is not None:
+            self._taps.rest(self._returned, until=NEVER)
+        if not inside or current is None:
+            return
+        own = output.get(KEY) if isinstance(output, Mapping) else None
+        if isinstance(own, torch.Tensor) and own.numel() == 1:
+            inside = [(inside[0][0] if len(inside) == 1 else KEY, own, inside[0][2])]
+        for name, value, site in inside:
+            current.add(name, value, site)
+
+
+def _in_model(taps: Taps) -> bool:
+    """Whether the code stands in a model, and not in a criterion that is called by itself."""
+    return bool(taps.depth and taps.stack and (taps.stack[0]._modules or taps.stack[0]._parameters))
+
+
+class _Returned:
+    """Hears what models return: a listener of its own, so that it can rest where no loss is computed inside one."""
+
+    def __init__(self, owner: ModelLosses) -> None:
+        self._owner = owner
+
+    def take(self, module: Any, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
+        """Hand on what a model returned."""
+        self._owner.end(output)

@@ -1,0 +1,1 @@
+"""Rules about the ranks of a distributed run, side by side."""

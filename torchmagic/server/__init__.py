@@ -1,0 +1,1 @@
+"""The room of the HTTP face: a session over the network, without torch."""
