@@ -44,6 +44,12 @@ CAUSES = pytest.mark.parametrize(
 )
 
 
+@pytest.fixture
+def default_device():
+    yield torch.set_default_device
+    torch.set_default_device(None)
+
+
 def site(run):
     (record,) = run.of(CrashSiteRecord)
     return record
@@ -93,6 +99,31 @@ def test_no_code_of_the_users_runs_to_describe_them(run_cell):
     """
     run, _ = run_cell(source, raises=RuntimeError)
     assert [fact.name for fact in site(run).tensors] == ["y"]
+
+
+def test_a_default_device_hides_no_shape(run_cell, default_device):
+    default_device("cpu")
+    run, _ = run_cell(NET + "net(torch.randn(3, 4))", raises=RuntimeError)
+    record = site(run)
+    assert [(fact.name, fact.shape) for fact in record.given] == [("hidden", (3, 8))]
+    assert [fact.shape for fact in record.weights] == [(2, 6), (2,)]
+
+
+def test_a_tensor_whose_class_answers_for_itself_is_left_alone(run_cell):
+    source = """
+        class Own(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                if "shape" in str(function):
+                    raise SystemExit("asked")
+                return super().__torch_function__(function, types, args, kwargs or {})
+
+
+        own, plain = torch.zeros(2, 3).as_subclass(Own), torch.zeros(2, 3)
+        torch.mm(own, plain)
+    """
+    run, _ = run_cell(source, raises=RuntimeError)
+    assert [fact.name for fact in site(run).tensors] == ["args[1]"]  # the innermost line is that of the class
 
 
 @CAUSES

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.api.baseline import baseline_pages, comparison_pages
 from torchmagic.api.reading import Which, read
 from torchmagic.api.rich_repr import switch as switch_repr
@@ -45,7 +46,7 @@ class PublicSession:
     def __repr__(self) -> str:
         entries = self._session.history()
         here = sum(entry.here for entry in entries)
-        runs = f"{len(entries)} run{'' if len(entries) == 1 else 's'}"
+        runs = counted(len(entries), "run")
         return f"<Session of {self.folder}: {runs}, {here} of them of this process>"
 
     @property

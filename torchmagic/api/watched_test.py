@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.finding_files import FILE
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
@@ -72,7 +73,7 @@ class WatchedTest:
         found = failing(self.run.findings, self._settings.fail_on)
         if not found:
             return ""
-        number = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
+        number = counted(len(found), "finding")
         return f"torchmagic: {number}\n\n{as_text(Page(title='', blocks=[Findings(findings=found)]))}"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.commands.exit_codes import FINDINGS, OK
 from torchmagic.commands.words import complain
 from torchmagic.exports.catalogue import export
@@ -53,7 +54,7 @@ def tell(run: Run, *, fail_on: str, quiet: bool) -> int:
         complain(warning)
     failed = len(failing(run.findings, fail_on))
     if failed:
-        _write(f"torchmagic: failed by {failed} finding{'' if failed == 1 else 's'} (--fail-on {fail_on})")
+        _write(f"torchmagic: failed by {counted(failed, 'finding')} (--fail-on {fail_on})")
     return FINDINGS if failed else OK
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from torchmagic.analyses.counting import counted
 from torchmagic.exports.exporter import Exporter
 from torchmagic.exports.names import label
 from torchmagic.exports.overview import overview_page
@@ -93,7 +94,7 @@ def _lead(runs: Sequence[Run]) -> list[Page]:
 
 def _facts(run: Run) -> str:
     when = time.strftime("%d %b %Y, %H:%M UTC", time.gmtime(run.clock.started))
-    steps = f"{run.steps:,} step{'' if run.steps == 1 else 's'}"
+    steps = counted(run.steps, "step")
     cost = f"watching cost {as_share(run.overhead)}"
     return " · ".join((run.status.value, steps, as_seconds(run.clock.seconds), cost, when))
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.guard.batch_fields import fields_of
 from torchmagic.guard.crew import Crew
 from torchmagic.guard.error_kinds import ErrorCategory
@@ -109,7 +110,7 @@ class BadNumbers:
         # The buffers are others now; random numbers go on from where this step began.
         crew.start.note()
         lost = crew.num_steps - 1 - crew.good.step
-        updates = f"up to {lost} update{'' if lost == 1 else 's'} lost" if lost else "no update lost"
+        updates = f"up to {counted(lost, 'update')} lost" if lost else "no update lost"
         done = f"weights and optimizer state of step {crew.good.step} restored, {updates}, {then}"
         crew.did(RecoveryKind.RESTORED, ErrorCategory.NUMERICAL, happened, done)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
+from torchmagic.analyses.counting import counted
 from torchmagic.api.one_server import begin, end
 from torchmagic.jupyter.session_parsing import Request
 from torchmagic.jupyter.session_words import OWN_LEVEL, STOP
@@ -117,12 +118,12 @@ def _clear(session: "PublicSession", request: Request, _place: Place) -> None:
     session.clear(stored=stored)
     left = {entry.id for entry in session.history(everything=True).content}
     if stored:
-        rest = f"; {_runs(len(left))} still going on" if left else ""
-        _say(f"{_runs(len(before - left))} removed from this kernel and from the store{rest}")
+        rest = f"; {counted(len(left), 'run')} still going on" if left else ""
+        _say(f"{counted(len(before - left), 'run')} removed from this kernel and from the store{rest}")
     else:
         stays, them = ("stays", "it") if len(left) == 1 else ("stay", "them")
         rest = f"; {len(left)} in the store {stays}: clear --stored removes {them} for good" if left else ""
-        _say(f"{_runs(num_here - len(session.runs))} forgotten{rest}")
+        _say(f"{counted(num_here - len(session.runs), 'run')} forgotten{rest}")
 
 
 DEEDS: dict[str, Deed] = {
@@ -171,7 +172,3 @@ def _listed(words: tuple[str, ...]) -> list[str]:
 def _switched(session: "PublicSession", place: Place) -> str:
     off = [name for name, is_on in session.status(place.defaults).content if not is_on]
     return f"off: {', '.join(off)}" if off else "all probes are on"
-
-
-def _runs(number: int) -> str:
-    return f"{number} run{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.analyses.counting import counted
 from torchmagic.models.calls import Call
 from torchmagic.models.forward import ordinary_tensors, timed, watched
 from torchmagic.models.seen import Called, Seen
@@ -212,7 +213,7 @@ def _is_meta(tree: Tree) -> bool:
 def _hook_notes(twin: Twin) -> Iterator[str]:
     if twin.num_left_hooks:
         count = twin.num_left_hooks
-        yield f"{count} hook{'' if count == 1 else 's'} of the model did not run, since hooks may change other things"
+        yield f"{counted(count, 'hook')} of the model did not run, since hooks may change other things"
 
 
 def told(error: BaseException) -> str:

@@ -10,7 +10,7 @@ import itertools
 import linecache
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchmagic.analyses.crash_kinds import kind_of
+from torchmagic.probes.overriding import overrides_functions
 from torchmagic.probes.sites import RELAY, Site, is_ours, is_users, place_of
 from torchmagic.records.crash import CrashKind, TensorFact
 from torchmagic.records.place import Place
@@ -153,7 +154,7 @@ def resolve(node: ast.AST, names: Mapping[str, Any]) -> Any:
 
 def fact(name: str, tensor: torch.Tensor) -> TensorFact | None:
     """Describe a tensor; None for one that has no shape yet, or whose class answers for itself."""
-    if is_lazy(tensor) or torch.overrides.has_torch_function((tensor,)):
+    if is_lazy(tensor) or overrides_functions(tensor):
         return None
     node = tensor.grad_fn
     return TensorFact(
@@ -187,11 +188,12 @@ def arguments_of(entry: Entry) -> list[tuple[str, torch.Tensor]]:
     found: list[tuple[str, torch.Tensor]] = []
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
     for name in code.co_varnames[:count]:
-        value = names.get(name)
+        value: Any = names.get(name)
         if isinstance(value, torch.Tensor):
             found.append((name, value))
         elif type(value) in (list, tuple):
-            found += [(f"{name}[{i}]", each) for i, each in _numbered(value) if isinstance(each, torch.Tensor)]
+            items = itertools.islice(value, MOST_ITEMS)
+            found += [(f"{name}[{i}]", each) for i, each in enumerate(items) if isinstance(each, torch.Tensor)]
     return found
 
 
@@ -205,10 +207,6 @@ def calls_of(module: nn.Module, entries: list[Entry]) -> list[tuple[str, torch.T
             given = [*itertools.zip_longest(words[: len(names["args"])], names["args"], fillvalue="input")]
             return [(str(n), v) for n, v in [*given, *names["kwargs"].items()] if isinstance(v, torch.Tensor)]
     return []
-
-
-def _numbered(value: Any) -> Iterator[tuple[int, Any]]:
-    return itertools.islice(enumerate(value), MOST_ITEMS)
 
 
 def _attribute(owner: Any, name: str) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from torchmagic.analyses.counting import counted
+
 # An operand is described by at most this many tensors.
 MOST_OPERANDS = 3
 # Columns and rows named in a record.
@@ -26,7 +28,7 @@ def described(tensor: torch.Tensor) -> str:
         return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
     low, high = torch.aminmax(tensor.detach())
     zeros = tensor.numel() - int(torch.count_nonzero(tensor))
-    words = f", {zeros} zero{'' if zeros == 1 else 's'}" if zeros else ""
+    words = f", {counted(zeros, 'zero')}" if zeros else ""
     return f"{shape} from {low.item():.4g} to {high.item():.4g}{words}"
 
 

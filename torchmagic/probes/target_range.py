@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.expressions import arguments
+from torchmagic.probes.overriding import overrides_functions
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of, user_frame
 from torchmagic.probes.taps import Taps
@@ -89,5 +90,5 @@ def _is_plain(target: Any) -> bool:
         and target.device.type != "meta"
         and target.is_floating_point()
         and target.numel() > 0
-        and not torch.overrides.has_torch_function((target,))
+        and not overrides_functions(target)
     )

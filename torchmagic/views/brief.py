@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.time_split import time_split
 from torchmagic.records.note import EnvironmentRecord
 from torchmagic.records.profile import ProfileRecord
@@ -87,7 +88,7 @@ def _rows(run: Run) -> Iterator[Row]:
     yield from _time(run)
     yield from _memory(run)
     for record in run.of(EnvironmentRecord)[:1]:
-        threads = f"{record.num_threads} thread{'' if record.num_threads == 1 else 's'}"
+        threads = counted(record.num_threads, "thread")
         yield "environment", f"torch {record.torch}, Python {record.python}, {record.device}, {threads}"
 
 

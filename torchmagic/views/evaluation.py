@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.early_stopping import EvaluationCurve, early_stopping
 from torchmagic.records.evaluation import EvaluationRecord, StoppingRecord
 from torchmagic.session.run import Run
@@ -37,10 +38,10 @@ def evaluation_blocks(run: Run) -> list[Block]:
 
 def _told(curve: EvaluationCurve, holds: dict[str, bool | None]) -> Iterator[str]:
     if curve.num_passes == 1:
-        yield f"{as_number(curve.last)} in a single pass, after {_steps(curve.best_step)}"
+        yield f"{as_number(curve.last)} in a single pass, after {counted(curve.best_step, 'step')}"
         return
     number = f"pass {curve.best_pass + 1} of {curve.num_passes}"
-    yield f"best {as_number(curve.best)} after {_steps(curve.best_step)} ({number})"
+    yield f"best {as_number(curve.best)} after {counted(curve.best_step, 'step')} ({number})"
     if curve.since_best:
         passes = "pass" if curve.since_best == 1 else "passes"
         yield f"{curve.since_best} {passes} since, the last {as_share(curve.rise)} above it"
@@ -48,7 +49,7 @@ def _told(curve: EvaluationCurve, holds: dict[str, bool | None]) -> Iterator[str
         if end is not None:
             yield HOLDS[end]
     for patience, step in sorted(curve.would_stop.items())[:1]:
-        yield f"a patience of {patience} would have stopped after {_steps(step)}"
+        yield f"a patience of {patience} would have stopped after {counted(step, 'step')}"
     if curve.gap_at_best is not None and curve.gap_at_last is not None:
         later = f", {_gap(curve.gap_at_last)} at the last" if curve.since_best else ""
         yield f"{_gap(curve.gap_at_best)} the training loss at the best{later}"
@@ -56,10 +57,6 @@ def _told(curve: EvaluationCurve, holds: dict[str, bool | None]) -> Iterator[str
 
 def _gap(gap: float) -> str:
     return f"{as_number(abs(gap))} {'above' if gap >= 0 else 'below'}"
-
-
-def _steps(number: int) -> str:
-    return f"{number} step{'' if number == 1 else 's'}"
 
 
 def _passes(run: Run) -> Table:

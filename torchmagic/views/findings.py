@@ -1,5 +1,6 @@
 """This file is the view of a run's findings: what is wrong, where, and what to do."""
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.analyses.verdict import verdict
 from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord
@@ -25,7 +26,7 @@ def headline(run: Run) -> str:
     number = f"run {run.number}" if run.number else ""
     called = ": ".join(filter(None, (number, run.name))) or "torchdebug"
     steps = told_steps(run)
-    parts = [called, run.status.value, f"{steps} step{'' if steps == 1 else 's'}"]
+    parts = [called, run.status.value, counted(steps, "step")]
     if run.status is not Status.RUNNING:
         parts += [as_seconds(run.clock.seconds), f"cost {as_share(run.overhead)}", verdict(run)]
     return " · ".join(parts)
@@ -37,14 +38,14 @@ def _lead(run: Run) -> str:
     if run.status is Status.RUNNING:
         return f"Running, step {run.steps}: {verdict(run)} so far."
     if run.status is Status.LOST:
-        ended = f"The kernel died after {run.steps} step{'' if run.steps == 1 else 's'}. "
+        ended = f"The kernel died after {counted(run.steps, 'step')}. "
         return ended + (f"{verdict(run).capitalize()} up to then.")
     if run.findings:
         return ended + verdict(run).capitalize() + "."
     steps = told_steps(run)
     if not steps:
         return ended + "No optimizer stepped in this cell, so there was little to judge."
-    return ended + f"Nothing found wrong in {steps} step{'' if steps == 1 else 's'}."
+    return ended + f"Nothing found wrong in {counted(steps, 'step')}."
 
 
 def _end(crash: CrashRecord) -> str:
@@ -75,7 +76,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
 def _loader(record: LoaderRecord) -> str:
     size = f"batches of {record.batch_size}" if record.batch_size else "batches of any size"
     number = f"{record.num_batches} " if record.num_batches is not None else ""
-    workers = f", {record.num_workers} worker{'' if record.num_workers == 1 else 's'}" if record.num_workers else ""
+    workers = f", {counted(record.num_workers, 'worker')}" if record.num_workers else ""
     return f"{record.name} ({number}{size}, {record.sampler}{workers})"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from torchmagic.analyses.columns import is_wide
+from torchmagic.analyses.counting import counted
 from torchmagic.session.history import Entry
 from torchmagic.session.run import Status
 from torchmagic.views.numbers import as_seconds, as_share
@@ -35,7 +36,7 @@ def history_page(entries: Sequence[Entry], *, now: float | None = None, num_earl
     if lost:
         blocks.append(Text(text=_lost(lost)))
     if num_earlier:
-        runs = f"{num_earlier:,} earlier run{'' if num_earlier == 1 else 's'}"
+        runs = counted(num_earlier, "earlier run")
         blocks.append(Text(text=f"{runs} not shown: %torchsession history --all, or history(everything=True)."))
     return Page(title="History", blocks=blocks)
 
@@ -104,7 +105,7 @@ def _trend(entry: Entry) -> Trend | None:
 def _findings(entry: Entry) -> Iterator[str]:
     for number, word in ((entry.errors, "error"), (entry.warnings, "warning")):
         if number:
-            yield f"{number} {word}{'' if number == 1 else 's'}"
+            yield counted(number, word)
     if entry.infos and not entry.errors and not entry.warnings:
         yield f"{entry.infos} info"
 

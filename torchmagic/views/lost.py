@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.last_memory import last_memory
 from torchmagic.session.run import Run
 from torchmagic.views.curves import curves_page
@@ -38,7 +39,7 @@ def _end(run: Run) -> str:
     if not run.clock.seconds:
         return "The kernel died as this run began: nothing of it was seen."
     moment = datetime.fromtimestamp(run.clock.started + run.clock.seconds).astimezone()
-    steps = "before the first step" if not run.steps else f"after {run.steps} step{'' if run.steps == 1 else 's'}"
+    steps = "before the first step" if not run.steps else f"after {counted(run.steps, 'step')}"
     return (
         f"The kernel died while this run went on: it was last seen {steps} and {as_seconds(run.clock.seconds)}, "
         f"on {moment:%Y-%m-%d at %H:%M:%S}."

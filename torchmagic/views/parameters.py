@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchmagic.analyses.columns import ENOUGH, courses, is_wide
+from torchmagic.analyses.counting import counted
 from torchmagic.records.reach import ReachRecord
 from torchmagic.session.ends import greatest
 from torchmagic.session.run import Run, Status
@@ -91,7 +92,7 @@ def _table(rows: Sequence[dict[str, Any]], columns: Sequence[tuple[str, str]], m
 
 def _lead(rows: Sequence[dict[str, Any]], shown: Sequence[tuple[str, str]]) -> str:
     frozen = sum(not row["trainable"] for row in rows)
-    told = [f"{len(rows)} parameter{'' if len(rows) == 1 else 's'}{f', {frozen} frozen' if frozen else ''}."]
+    told = [f"{counted(len(rows), 'parameter')}{f', {frozen} frozen' if frozen else ''}."]
     if any(key == "grad_norm" for _, key in shown):
         told.append("Values at the latest step looked at; highest gradient norm over all.")
     return " ".join(told)

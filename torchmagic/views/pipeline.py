@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.modelinfo import ModelRecord, PipelineRecord
 from torchmagic.views.modelinfo import by_kind, mode, model_blocks, sentence
 from torchmagic.views.numbers import as_bytes, as_share
@@ -21,8 +22,7 @@ def _blocks(record: PipelineRecord) -> Iterator[Block]:
     shared = sum(each.num_parameters for each in record.components) - record.num_parameters
     told = f"; {shared:,} parameters are in more than one of them, counted once" if shared else ""
     yield Text(
-        text=f"{count} model{'' if count == 1 else 's'}, {record.num_parameters:,} parameters, "
-        f"{as_bytes(record.num_bytes)}{told}"
+        text=f"{counted(count, 'model')}, {record.num_parameters:,} parameters, {as_bytes(record.num_bytes)}{told}"
     )
     for component in record.components:
         for concern in component.concerns:

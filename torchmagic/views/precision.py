@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.device import Cargo, DeviceRecord, DeviceTotal, TransferRecord
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.precision import (
@@ -61,7 +62,7 @@ def _lead(run: Run) -> str:
         told.append("gradients scaled")
     skipped, copies = len(run.of(SkippedStepRecord)), run.of(TransferRecord)
     if skipped:
-        told.append(f"{skipped} step{'' if skipped == 1 else 's'} skipped")
+        told.append(f"{counted(skipped, 'step')} skipped")
     if copies:
         told.append("copies between devices in each step")
     return f"{'; '.join(told) or 'Mixed precision'}."

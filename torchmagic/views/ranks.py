@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.ranks_table import RankRow, outliers, rank_rows, spread
 from torchmagic.analyses.ranks_waits import Waits, exchanging, slowest, waits
 from torchmagic.analyses.ranks_words import ranks_said
@@ -63,7 +64,7 @@ def _lead(ranks: Ranks, rows: Sequence[RankRow], found: Waits | None) -> str:
     """Say in two or three sentences who took part, how it ended, and what waiting cost."""
     who = next((record for found in ranks.of(RankRecord).values() for record in found), None)
     hosts = {row.host for row in rows if row.host}
-    where = f" on {len(hosts)} host{'' if len(hosts) == 1 else 's'}" if hosts else ""
+    where = f" on {counted(len(hosts), 'host')}" if hosts else ""
     by = f" over {_backend(who.backend)}" if who is not None and who.backend else ""
     started = f", started by {STARTED.get(who.launcher, who.launcher)}" if who is not None and who.launcher else ""
     return " ".join(

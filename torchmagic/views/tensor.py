@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.tensor import Histogram, Statistics, TensorRecord
 from torchmagic.records.tensor_picture import Picture
 from torchmagic.views.numbers import as_number, as_share
 from torchmagic.views.page import Bars, Block, Code, Facts, Image, Line, Page, Plot, Text
 from torchmagic.views.tensor_comparison import comparison_blocks
-from torchmagic.views.tensor_facts import as_sizes, counted_as, fact_rows
+from torchmagic.views.tensor_facts import as_sizes, fact_rows
 
 # From this share of all values in one bin on, counts are drawn by their logarithm.
 _CROWDED = 0.9
@@ -56,7 +57,7 @@ def _picture(picture: Picture) -> Plot | Image:
 
 
 def _headline(record: TensorRecord) -> str:
-    text = f"{record.dtype} {as_sizes(record.shape)} on {record.device}, {counted_as(record.num_elements, 'element')}"
+    text = f"{record.dtype} {as_sizes(record.shape)} on {record.device}, {counted(record.num_elements, 'element')}"
     numbers = record.statistics
     if numbers is None or numbers.min is None or numbers.max is None:
         return text
@@ -75,7 +76,7 @@ def _warnings(record: TensorRecord) -> Iterator[str]:
         where = ""
         if numbers.nonfinite_at:
             where = ", the first at " + ", ".join(str(list(index)) for index in numbers.nonfinite_at)
-        yield f"Not finite: {told} of {counted_as(numbers.num_values, 'value')} ({share}){where}."
+        yield f"Not finite: {told} of {counted(numbers.num_values, 'value')} ({share}){where}."
     for room in record.headroom:
         if room.is_own and room.dtype == "float16" and room.share > _CLOSE:
             share, greatest = as_share(room.share), as_number(room.greatest)
@@ -84,7 +85,7 @@ def _warnings(record: TensorRecord) -> Iterator[str]:
     if gradient is None:
         return
     if gradient.num_nonfinite:
-        yield f"Its gradient is not finite: {counted_as(gradient.num_nonfinite, 'value')} NaN or infinite."
+        yield f"Its gradient is not finite: {counted(gradient.num_nonfinite, 'value')} NaN or infinite."
     if gradient.shape != record.shape:
         yield f"Its gradient has another shape: {as_sizes(gradient.shape)}."
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.tensor import GradientSummary, TensorRecord
 from torchmagic.records.tensor_relations import GraphNode, Headroom, Relations
 from torchmagic.views.numbers import as_bytes, as_number, as_share
@@ -13,7 +14,7 @@ _WIDE, _WORTH_TELLING = ("float32", "float64"), 1e-3
 
 def fact_rows(record: TensorRecord) -> Iterator[tuple[str, str]]:
     """Yield names and values of what a tensor is apart from its values."""
-    yield "shape", f"{as_sizes(record.shape, record.dims)}, {counted_as(record.num_elements, 'element')}"
+    yield "shape", f"{as_sizes(record.shape, record.dims)}, {counted(record.num_elements, 'element')}"
     yield "dtype", record.dtype
     yield "device", record.device + (" (pinned)" if record.is_pinned else "")
     yield "layout", _layout(record)
@@ -55,7 +56,7 @@ def _autograd(record: TensorRecord) -> str:
     if record.version is None:
         parts.append("inference tensor")
     elif record.version:
-        parts.append(f"changed in place {counted_as(record.version, 'time')}")
+        parts.append(f"changed in place {counted(record.version, 'time')}")
     return ", ".join(parts)
 
 
@@ -70,11 +71,6 @@ def as_sizes(shape: tuple[int, ...], dims: tuple[str, ...] = ()) -> str:
     if dims:
         return "[" + ", ".join(f"{name} {_size(size)}".strip() for name, size in zip(dims, shape, strict=True)) + "]"
     return "[" + ", ".join(_size(size) for size in shape) + "]"
-
-
-def counted_as(count: int, noun: str) -> str:
-    """Write how many there are of something."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _size(size: int) -> str:

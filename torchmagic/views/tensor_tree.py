@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.tensor_tree import Leaf, TensorTree
 from torchmagic.views.numbers import as_bytes
 from torchmagic.views.page import Block, Facts, Page, Table, Text
-from torchmagic.views.tensor_facts import as_sizes, counted_as
+from torchmagic.views.tensor_facts import as_sizes
 
 _COLUMNS = ("where", "shape", "dtype", "bytes", "min", "max", "mean", "not finite")
 
@@ -27,8 +28,8 @@ def _blocks(tree: TensorTree) -> Iterator[Block]:
     yield Text(text=_headline(tree))
     bad = [i for i, leaf in enumerate(tree.leaves) if leaf.num_nonfinite]
     if bad:
-        values, first = counted_as(tree.num_nonfinite, "value"), tree.leaves[bad[0]].path
-        yield Text(text=f"Not finite: {values} in {counted_as(len(bad), 'tensor')}, first {first}.", strong=True)
+        values, first = counted(tree.num_nonfinite, "value"), tree.leaves[bad[0]].path
+        yield Text(text=f"Not finite: {values} in {counted(len(bad), 'tensor')}, first {first}.", strong=True)
     if tree.facts:
         yield Facts(rows=tree.facts)
     if tree.leaves:
@@ -44,7 +45,7 @@ def _headline(tree: TensorTree) -> str:
     if not tree.num_tensors:
         return "no tensor in it yet"
     kinds = ", ".join(f"{dtype} {as_bytes(size)}" for dtype, size in tree.bytes_by_dtype)
-    told = f"{counted_as(tree.num_tensors, 'tensor')}, {counted_as(tree.num_elements, 'element')}, {kinds}"
+    told = f"{counted(tree.num_tensors, 'tensor')}, {counted(tree.num_elements, 'element')}, {kinds}"
     if tree.storage_bytes == tree.num_bytes:
         return told
     return f"{told}, in blocks of {as_bytes(tree.storage_bytes)} altogether"

@@ -18,6 +18,8 @@ import torchmagic
 from torchmagic import AsyncTrainingLogger
 from torchmagic.debuggers import watching
 from torchmagic.probes.hooked import load_compiler
+from torchmagic.records.crash import CrashKind, CrashSiteRecord
+from torchmagic.records.note import FailureRecord
 from torchmagic.session.status import Status
 
 PATCHED = (nn.Module, torch.Tensor, torch.nn.functional, torch.optim.Optimizer, DataLoader, torch, torch.autograd)
@@ -133,6 +135,8 @@ def test_a_block_that_raises_closes_the_run_with_the_error(make):
         logger.start_training()
         nn.Linear(4, 2)(torch.zeros(1, 3))
     assert logger.run.status is Status.ERROR
+    assert logger.run.of(FailureRecord) == []
+    assert [each.problem for each in logger.run.of(CrashSiteRecord)] == [CrashKind.SHAPE]
     assert "shape-mismatch" in [each.rule for each in logger.findings]
 
 

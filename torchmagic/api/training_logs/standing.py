@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.views.numbers import as_seconds
 
 
@@ -56,7 +57,7 @@ class Standing:
         losses = "" if self.loss is None else f", loss {self.loss:.4g}"
         if self.best_loss is not None and self.best_loss != self.loss:
             losses += f" (best {self.best_loss:.4g})"
-        steps = f"{self.position:,} step{'' if self.position == 1 else 's'}"
+        steps = counted(self.position, "step")
         return f"training ends: {steps} in {as_seconds(time.monotonic() - self.began)}{losses}"
 
     def to_dict(self) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ counts more parameters than are trained.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import shown
+from torchmagic.analyses.counting import counted
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -32,7 +33,7 @@ def frozen_in_optimizer(run: Run, *, min_frozen: int = MIN_FROZEN) -> Iterator[F
             rule="frozen-in-optimizer",
             severity=Severity.INFO,
             confidence=0.95,
-            title=f"{flow.optimizer} holds {flow.num_frozen} frozen parameter{'' if flow.num_frozen == 1 else 's'}",
+            title=f"{flow.optimizer} holds {counted(flow.num_frozen, 'frozen parameter')}",
             parameter=flow.frozen[0],
             module=flow.frozen[0].rpartition(".")[0] or None,
             optimizer=flow.optimizer,

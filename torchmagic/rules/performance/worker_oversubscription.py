@@ -12,6 +12,7 @@ of what it touches.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
@@ -34,7 +35,7 @@ def worker_oversubscription(run: Run, *, min_ratio: float = MIN_RATIO) -> Iterat
             rule="worker-oversubscription",
             severity=Severity.INFO,
             confidence=0.85,
-            title=f"{record.name} has {record.num_workers} workers for {cores} core{'' if cores == 1 else 's'}",
+            title=f"{record.name} has {record.num_workers} workers for {counted(cores, 'core')}",
             **line_of(line_of_loader(record)),
             evidence={"workers": record.num_workers, "cores": cores, "threshold": f"{min_ratio:g} a core"},
             why="Workers that share a core wait for each other, and starting each of them takes time in every pass.",

@@ -13,6 +13,7 @@ arrays, and all that goes through it is brought to that type.
 from collections.abc import Iterator
 from itertools import takewhile
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, as_code, path_of, profile_of, shown
 from torchmagic.records.costs import ModuleCost
 from torchmagic.records.finding import Finding, Severity
@@ -55,7 +56,7 @@ def _cost(module: ModuleCost) -> float:
 def _finding(profile: Profile, modules: list[ModuleCost], cost: float, min_share: float) -> Finding:
     path = path_of(modules[0])
     more = len(modules) - 1
-    several = f" and {more} more module{'' if more == 1 else 's'} compute" if more else " computes"
+    several = f" and {counted(more, 'more module')} compute" if more else " computes"
     return Finding(
         rule="double-precision",
         severity=Severity.INFO,

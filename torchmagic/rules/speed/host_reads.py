@@ -14,6 +14,7 @@ at the end of an epoch. Print in one step of many.
 
 from collections.abc import Iterator, Sequence
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.operator_kinds import LOADING_FUNCTIONS, READS
 from torchmagic.analyses.profile_costs import LEAST_GAIN, Profile, profile_of, shown
 from torchmagic.analyses.savings import saved, saves
@@ -84,7 +85,7 @@ def _saving(profile: Profile, cost: float) -> float:
 def _finding(profile: Profile, line: LineCost, cost: float, min_share: float, of_lines: Sequence[float]) -> Finding:
     count = round(line.reads / profile.steps)
     least = "" if line.complete else "at least "
-    often = f"{least}{count:,} value{'' if count == 1 else 's'}{' a step' if profile.window.steps else ''}"
+    often = f"{least}{counted(count, 'value')}{' a step' if profile.window.steps else ''}"
     saving = _saving(profile, cost)
     total = {"lines that read": len(of_lines), "seconds of all of them": float(f"{sum(of_lines):.3g}")}
     return Finding(

@@ -13,6 +13,7 @@ operator is done when its last thread is.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.analyses.profile_costs import profile_of
 from torchmagic.analyses.savings import saved, saves
 from torchmagic.records.finding import Finding, Severity
@@ -37,8 +38,8 @@ def thread_oversubscription(run: Run, *, min_share: float = MIN_SHARE) -> Iterat
     if wanted <= window.cores or window.threads < 2 or window.processor <= 0 or profile.share(lost) < min_share:  # noqa: PLR2004 - one thread is not too many
         return
     right = max(1, window.cores - workers)
-    cores = f"{window.cores} core{'' if window.cores == 1 else 's'}"
-    and_workers = f" and {workers} worker{'' if workers == 1 else 's'}" if workers else ""
+    cores = counted(window.cores, "core")
+    and_workers = f" and {counted(workers, 'worker')}" if workers else ""
     yield Finding(
         rule="thread-oversubscription",
         severity=Severity.INFO,

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
+from torchmagic.analyses.counting import counted
 from torchmagic.tuning.batches import Batch
 from torchmagic.tuning.copies import Training
 from torchmagic.tuning.finders.deadline import Deadline
@@ -138,7 +139,7 @@ def _other_steps(best: FoundRow, sample: Sample) -> str:
     if sample.most is None:
         return _OTHER_STEPS
     number = -(-sample.most // best.setting["batch_size"])
-    return f"{_OTHER_STEPS} An epoch of {sample.most:,} samples is then {number:,} step{'' if number == 1 else 's'}."
+    return f"{_OTHER_STEPS} An epoch of {sample.most:,} samples is then {counted(number, 'step')}."
 
 
 def _columns(goal: str) -> Columns:

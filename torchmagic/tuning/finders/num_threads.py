@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.analyses.counting import counted
 from torchmagic.tuning.batches import Batch, batch_of
 from torchmagic.tuning.contender import Clock, Contender
 from torchmagic.tuning.copies import Training, copied_model
@@ -140,16 +141,12 @@ def _headline(rows: Sequence[FoundRow], chosen: int | None, now: int, deadline: 
         return nothing_told(rows, "step", deadline)
     number, best = rows[chosen].setting["num_threads"], rows[chosen]
     if chosen == now:
-        return f"Keep {_threads(number)}: no other number is faster beyond noise."
-    said = f"Take {_threads(number)}: a step takes {as_seconds(best.median or 0.0)}"
+        return f"Keep {counted(number, 'thread')}: no other number is faster beyond noise."
+    said = f"Take {counted(number, 'thread')}: a step takes {as_seconds(best.median or 0.0)}"
     if present.median is None:
         return f"{said}."
     times = present.median / (best.median or present.median)
     return (
-        f"{said} instead of {as_seconds(present.median)} on {_threads(present.setting['num_threads'])}, "
+        f"{said} instead of {as_seconds(present.median)} on {counted(present.setting['num_threads'], 'thread')}, "
         f"{as_number(round(times, 2))} times as fast."
     )
-
-
-def _threads(number: int) -> str:
-    return f"{number} thread{'' if number == 1 else 's'}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from torchmagic.analyses.counting import counted
 from torchmagic.tuning.finders.deadline import Deadline
 from torchmagic.tuning.finders.found import AS_GOOD, BEST, ONLY, SLOWER, UNTOLD, FoundRow, FoundSettings
 from torchmagic.tuning.finders.rounds import ENOUGH_ROUNDS, FEWEST_ROUNDS, LOOKS_SLOWER, Timed
@@ -76,7 +77,7 @@ def nothing_told(rows: Sequence[FoundRow], what: str, deadline: Deadline) -> str
     if best is None or best.times is None:
         return f"Nothing can be told after {deadline.seconds:g} s; give a longer time_limit."
     number = best.times.number
-    rounds = f"{number} round{'' if number == 1 else 's'}"
+    rounds = counted(number, "round")
     return f"{written(best.setting)} looks fastest, but {rounds} are too few to tell; give a longer time_limit."
 
 

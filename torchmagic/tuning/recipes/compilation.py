@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.analyses.counting import counted
 from torchmagic.tuning.modes import OptimizationMode
 from torchmagic.tuning.recipe import Recipe
 from torchmagic.tuning.setup import Setup
@@ -79,7 +80,7 @@ def _told_breaks(remarks: list[str]) -> Iterator[None]:
     num = sum(new.values())
     if num:
         reason = next(reason for reason, count in new.items() if count)
-        remarks.append(f"{num} graph break{'' if num == 1 else 's'}, such as: {_cut(reason)}")
+        remarks.append(f"{counted(num, 'graph break')}, such as: {_cut(reason)}")
 
 
 def _scripted(model: nn.Module) -> Callable[..., Any] | None:

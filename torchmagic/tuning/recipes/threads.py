@@ -8,6 +8,7 @@ from typing import Any
 import psutil
 import torch
 
+from torchmagic.analyses.counting import counted
 from torchmagic.tuning.modes import OptimizationMode
 from torchmagic.tuning.recipe import Recipe
 from torchmagic.tuning.setup import Setup, device_of
@@ -17,7 +18,7 @@ def _unfit(setup: Setup) -> str:
     if device_of(setup.model).type != "cpu":
         return "the model does not run on the CPU"
     wanted, now = _wanted(setup), torch.get_num_threads()
-    return f"operators run on {now} thread{'' if now == 1 else 's'} already" if wanted == now else ""
+    return f"operators run on {counted(now, 'thread')} already" if wanted == now else ""
 
 
 def _wanted(setup: Setup) -> int:

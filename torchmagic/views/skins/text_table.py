@@ -3,6 +3,7 @@
 import unicodedata
 from textwrap import wrap
 
+from torchmagic.analyses.counting import counted
 from torchmagic.views.numbers import as_number
 from torchmagic.views.page import Cell, Table, Trend
 from torchmagic.views.skins.line_summary import trend_drawing
@@ -122,7 +123,7 @@ def _left_out(table: Table, num_shown: int, num_columns: int, *, lead: int, widt
         told.append(f"{len(table.rows) - num_shown} more rows")
     if num_columns < len(table.columns):
         left = table.columns[num_columns:]
-        told.append(f"{len(left)} more column{'' if len(left) == 1 else 's'} ({', '.join(map(printable, left))})")
+        told.append(f"{counted(len(left), 'more column')} ({', '.join(map(printable, left))})")
     indent = " " * lead
     return (
         wrap(f"… {' and '.join(told)}", width, initial_indent=indent, subsequent_indent=f"{indent}  ") if told else []
