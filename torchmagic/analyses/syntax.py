@@ -2,8 +2,14 @@
 
 import ast
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
+from typing import TypeVar
 
+T = TypeVar("T")
+# How often a source is parsed that two threads parse at once.
+MOST_TRIES = 20
 _ONLY_IPYTHON = ("%", "!", "?")
 # What a magic or a command of the system gives, as in ``files = !ls``.
 _GIVEN = re.compile(r"[\w\s,.]+=\s*[%!]")
@@ -17,10 +23,37 @@ def tree_of(source: str) -> ast.Module:
     """
     for text in (source, "\n".join(_python_only(source))):
         try:
-            return ast.parse(text)
+            return parsed(text)
         except (SyntaxError, ValueError):
             continue
     return ast.Module(body=[], type_ignores=[])
+
+
+def parsed(source: str | bytes) -> ast.Module:
+    """Return the syntax tree of Python source.
+
+    Raises:
+        SyntaxError: If it is none.
+        ValueError: If there are null bytes in it.
+    """
+    return steadily(lambda: ast.parse(source))
+
+
+def parsed_expression(source: str | bytes) -> ast.expr:
+    """Return the syntax tree of a single expression; it raises as ``parsed`` does."""
+    return steadily(lambda: ast.parse(source, mode="eval")).body
+
+
+def steadily(parse: Callable[[], T]) -> T:
+    """Return what parsing gives, once no other thread parses in the middle of it.
+
+    Python 3.11 counts the depth of trees for all threads together, and fails with a ``SystemError`` where two of them
+    make one at the same time (python/cpython#106905), though nothing is wrong with the source.
+    """
+    for _ in range(MOST_TRIES - 1):
+        with suppress(SystemError):
+            return parse()
+    return parse()
 
 
 def last_name(node: ast.AST) -> str:

@@ -3,6 +3,8 @@
 import ast
 from typing import Any
 
+from torchmagic.analyses.syntax import steadily
+
 
 class UserCode:
     """Source that was read and is ready to run.
@@ -24,7 +26,7 @@ class UserCode:
         self._shell = shell
         python = "\n" * num_lines_above + shell.transform_cell(source)
         self.file = shell.compile.cache(python, shell.execution_count, raw_code=source)
-        self.tree: Any = shell.transform_ast(shell.compile.ast_parse(python, filename=self.file))
+        self.tree: Any = shell.transform_ast(steadily(lambda: shell.compile.ast_parse(python, filename=self.file)))
 
     def run(self) -> Any:
         """Run it; return the value of its last expression, or None."""

@@ -9,7 +9,6 @@ import inspect
 import itertools
 import linecache
 import sys
-from collections import deque
 from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
@@ -19,13 +18,15 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchmagic.analyses.crash_kinds import kind_of
+from torchmagic.analyses.syntax import parsed
+from torchmagic.probes.crash_names import MOST_ITEMS, MOST_TENSORS
 from torchmagic.probes.overriding import overrides_functions
 from torchmagic.probes.sites import RELAY, Site, is_ours, is_users, place_of
 from torchmagic.records.crash import CrashKind, TensorFact
 from torchmagic.records.place import Place
 
-# Entries of a traceback that are read, and tensors that are described.
-MOST_ENTRIES, MOST_TENSORS, MOST_ITEMS = 256, 8, 4
+# Entries of a traceback that are read.
+MOST_ENTRIES = 256
 # How many errors are followed from one to what it was raised from.
 MOST_CAUSES = 8
 # Functions of torch that pass on what they were given.
@@ -111,45 +112,11 @@ def expression_at(entry: Entry) -> tuple[str, ast.expr | None]:
     text = b"".join(lines).decode(errors="replace")
     for attempt in (f"({text})", text):
         try:
-            tree = ast.parse(attempt).body[0]
+            tree = parsed(attempt).body[0]
         except (SyntaxError, ValueError, IndexError):
             continue
         return " ".join(text.split()), tree.value if isinstance(tree, ast.Expr) else _whole(tree)
     return " ".join(text.split()), None
-
-
-def tensors_named(tree: ast.expr | None, names: Mapping[str, Any]) -> list[tuple[str, torch.Tensor]]:
-    """Return the tensors that an expression names, and those in lists that it names."""
-    found: dict[str, torch.Tensor] = {}
-    inside: set[int] = set()
-    for node in ast.walk(tree) if tree is not None else ():
-        if id(node) in inside or not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-            continue
-        value = resolve(node, names)
-        written = ast.unparse(node)
-        if isinstance(value, torch.Tensor):
-            found.setdefault(written, value)
-            inside.update(id(part) for part in ast.walk(node) if not isinstance(part, ast.Slice))
-        elif type(value) in (list, tuple, deque):
-            for index, item in enumerate(itertools.islice(value, MOST_ITEMS)):
-                if isinstance(item, torch.Tensor):
-                    found.setdefault(f"{written}[{index}]", item)
-    return list(found.items())[:MOST_TENSORS]
-
-
-def resolve(node: ast.AST, names: Mapping[str, Any]) -> Any:
-    """Return what a name, attribute or item holds, without running any code; None where that cannot be told."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Attribute):
-        return _attribute(resolve(node.value, names), node.attr)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        owner, key = resolve(node.value, names), node.slice.value
-        if type(owner) is dict:
-            return owner.get(key)
-        if type(owner) in (list, tuple) and isinstance(key, int) and -len(owner) <= key < len(owner):
-            return owner[key]
-    return None
 
 
 def fact(name: str, tensor: torch.Tensor) -> TensorFact | None:
@@ -207,23 +174,6 @@ def calls_of(module: nn.Module, entries: list[Entry]) -> list[tuple[str, torch.T
             given = [*itertools.zip_longest(words[: len(names["args"])], names["args"], fillvalue="input")]
             return [(str(n), v) for n, v in [*given, *names["kwargs"].items()] if isinstance(v, torch.Tensor)]
     return []
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """Return an attribute from the dictionaries of an object, in which modules have parts of their own."""
-    try:
-        attributes = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return None
-    if not isinstance(attributes, dict):
-        return None
-    if name in attributes:
-        return attributes[name]
-    if isinstance(owner, nn.Module):
-        for part in ("_parameters", "_buffers", "_modules"):
-            if name in attributes.get(part, {}):
-                return attributes[part][name]
-    return None
 
 
 def _whole(tree: ast.stmt) -> ast.expr | None:

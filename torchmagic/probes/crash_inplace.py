@@ -11,7 +11,8 @@ from torchmagic.analyses.inplace_lines import Change, changes, written
 from torchmagic.analyses.made_by import makes
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.crash_frames import Entry, expression_at, names_in, resolve, users
+from torchmagic.probes.crash_frames import Entry, expression_at, names_in, users
+from torchmagic.probes.crash_names import value_of
 from torchmagic.probes.crash_reuse import loss_of
 from torchmagic.probes.crash_sources import attribute_classes, inplace_attributes, scopes
 from torchmagic.probes.graph_walk import walk
@@ -63,7 +64,7 @@ def _at_the_line(message: str, entry: Entry) -> InplaceRecord:
         name = written(tree.elts[0])
     elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):
         name = written(tree.func.value)
-    value = None if tree is None or not name else resolve(ast.parse(name, mode="eval").body, names_in(entry.frame))
+    value = None if tree is None or not name else value_of(name, names_in(entry.frame))
     view = _VIEW.search(message)
     return InplaceRecord(
         name=name or text,
@@ -161,7 +162,7 @@ def _is_no_tensor(change: Change, file: str, theirs: list[Entry]) -> bool:
     for entry in theirs:
         if entry.frame.f_code.co_filename == file:
             try:
-                value = resolve(ast.parse(change.target, mode="eval").body, names_in(entry.frame))
+                value = value_of(change.target, names_in(entry.frame))
             except SyntaxError:
                 return False
             if value is not None:

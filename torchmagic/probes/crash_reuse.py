@@ -12,7 +12,8 @@ from torch import nn
 from torchmagic.analyses.carried_names import carried, growth, loops_around, makings, reads_before
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.crash_frames import Entry, expression_at, names_in, resolve, users
+from torchmagic.probes.crash_frames import Entry, expression_at, names_in, users
+from torchmagic.probes.crash_names import value_of
 from torchmagic.probes.crash_sources import modules_of
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.sites import source_of
@@ -84,7 +85,7 @@ def _carried(entry: Entry, loss: str, tensors: Any) -> Found:
     names, root = names_in(entry.frame), _root(tensors)
     own = set(walk(tensors, most=MOST_NODES).nodes)
     for name, line in carried(_source(entry), entry.line).items():
-        value = resolve(ast.parse(name, mode="eval").body, names)
+        value = value_of(name, names)
         held = [each for each in tensors_in(value) if each.grad_fn is not None]
         nodes = set(walk(held, most=MOST_NODES).nodes)
         grown = rf"\b{re.escape(name)}\s*(\+=|=.*\b{re.escape(name)}\b)"

@@ -23,12 +23,12 @@ from torchmagic.probes.crash_frames import (
     modules_in,
     names_in,
     runs,
-    tensors_named,
     torchs_error,
     users,
 )
 from torchmagic.probes.crash_inplace import changed_in_place
 from torchmagic.probes.crash_memory import out_of_memory
+from torchmagic.probes.crash_names import tensors_named
 from torchmagic.probes.crash_reuse import reused_graph
 from torchmagic.probes.crash_values import Extent, extent
 from torchmagic.probes.gradless import Gradless

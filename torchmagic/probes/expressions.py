@@ -9,6 +9,8 @@ import itertools
 import linecache
 from types import FrameType
 
+from torchmagic.analyses.syntax import parsed_expression
+
 
 def callee(frame: FrameType) -> str | None:
     """Return what is being called, such as ``model`` or ``encoder.layers[0]``; None where the source does not say."""
@@ -49,10 +51,10 @@ def _call_at(frame: FrameType) -> ast.Call | None:
     lines[-1] = lines[-1][:end]  # before the first, which may be the same line
     lines[0] = lines[0][start:]
     try:
-        tree = ast.parse(b"(" + b"".join(lines) + b")", mode="eval")
+        node = parsed_expression(b"(" + b"".join(lines) + b")")
     except (SyntaxError, ValueError):
         return None
-    return tree.body if isinstance(tree.body, ast.Call) else None
+    return node if isinstance(node, ast.Call) else None
 
 
 def _named(node: ast.expr) -> str | None:

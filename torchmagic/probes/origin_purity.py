@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.analyses.syntax import last_name
+from torchmagic.analyses.syntax import last_name, parsed
 from torchmagic.probes.sites import source_of
 
 # Functions of Python that change nothing; what print says is swallowed.
@@ -124,7 +124,7 @@ def body_of(code: CodeType) -> list[ast.stmt]:
 def tree_of(file: str) -> ast.Module | None:
     """Return the syntax tree of a file or cell; None where its source is not known or not Python."""
     try:
-        return ast.parse(source_of(file))
+        return parsed(source_of(file))
     except (SyntaxError, ValueError):
         return None
 

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import CodeType
 
+from torchmagic.analyses.syntax import steadily
 from torchmagic.probes.notebook_text import CELLS
 from torchmagic.profiling.instrument import DEPTHS, range_functions
 
@@ -105,7 +106,8 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _parsed(source: str, flags: int) -> ast.Module:
-    tree = compile(source, "<source>", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    flags |= ast.PyCF_ONLY_AST
+    tree = steadily(lambda: compile(source, "<source>", "exec", flags, dont_inherit=True))
     assert isinstance(tree, ast.Module)  # noqa: S101 - what "exec" gives
     return tree
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch.utils.data import DataLoader
 
+from torchmagic.analyses.syntax import parsed
 from torchmagic.tuning.own_loop.no_step import NoStepError
 
 _LOADERS = "train_loader", "loader", "train_dataloader", "dataloader", "train_dl", "batches"
@@ -39,7 +40,7 @@ def call_of_definition(tree: ast.Module, names: Mapping[str, Any]) -> tuple[ast.
     call = f"{function.__name__}({given})"
     if missing:
         call = f"for {', '.join(missing)} in {_loader(names, function.__name__, missing)}:\n    {call}"
-    added = ast.parse(call).body
+    added = parsed(call).body
     for statement in added:
         # Its lines come after those of the cell, none of which it is.
         ast.increment_lineno(statement, max((each.end_lineno or 0) for each in tree.body) + 1)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
+from torchmagic.analyses.syntax import parsed
+
 _FUNCTION, ITEMS = "_torchmagic_loop", "_torchmagic_items"
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _LOOPS = ast.For | ast.While
@@ -69,7 +71,7 @@ def loop_around(code: CodeType, line: int, tree: ast.Module | None) -> Loop | No
 
 def loop_of(statements: Sequence[ast.stmt], file: str) -> Loop:
     """Return a loop without end whose pass is these statements of a cell."""
-    node = ast.parse(f"for _ in {ITEMS}: pass").body[0]
+    node = parsed(f"for _ in {ITEMS}: pass").body[0]
     assert isinstance(node, ast.For)  # noqa: S101 - it was written so
     node.target = ast.Name(id="_torchmagic_pass", ctx=ast.Store())
     node.body = list(statements)
@@ -100,7 +102,7 @@ def pass_by_pass(loop: Loop, names: dict[str, Any], local: Sequence[str]) -> Fun
 
 
 def _function_of(loop: Loop, local: Sequence[str]) -> ast.Module:
-    tree = ast.parse(f"def {_FUNCTION}({ITEMS}): yield")
+    tree = parsed(f"def {_FUNCTION}({ITEMS}): yield")
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)  # noqa: S101 - it was written so
     node = _Plain().visit(copy.deepcopy(loop.node))
@@ -135,7 +137,7 @@ def _bound(module: CodeType) -> list[str]:
 
 def _read(file: str) -> ast.Module:
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return parsed("".join(linecache.getlines(file)))
     except SyntaxError:
         return ast.Module(body=[], type_ignores=[])
 
