@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from torchmagic.analyses.syntax import steadily
 from torchmagic.guard.error_kinds import ErrorCategory, ErrorSeverity, category_of
 from torchmagic.models.running import told
 from torchmagic.models.shapes import shapes_of
@@ -177,7 +176,7 @@ def _said(error: BaseException | str) -> tuple[str, ErrorCategory]:
 def _traceback(error: BaseException) -> str:
     if error.__traceback__ is None:
         return ""
-    return "".join(steadily(lambda: traceback.format_exception(error, limit=-_MOST_FRAMES)))
+    return "".join(traceback.format_exception(error, limit=-_MOST_FRAMES))
 
 
 def _told(value: Any) -> Told:

@@ -4,7 +4,6 @@ import logging
 import traceback
 from typing import Any
 
-from torchmagic.analyses.syntax import steadily
 from torchmagic.api.debugging.config import DebugConfig
 from torchmagic.api.debugging.info import DebugInfo
 from torchmagic.api.debugging.written import OperationFile
@@ -52,7 +51,7 @@ class Telling:
         """
         if isinstance(error, Exception):
             # as text: a record that a handler keeps would hold the exception, its frames, and all that they hold
-            whole = "".join(steadily(lambda: traceback.format_exception(error))).rstrip()
+            whole = "".join(traceback.format_exception(error)).rstrip()
             self._logger.error("%s ended with %s: %s\n%s", info.operation, type(error).__name__, str(error), whole)
         for finding in info.findings if is_outermost else ():
             self._tell_once(info.operation, finding)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from torchmagic.analyses.syntax import steadily
 from torchmagic.api.training_logs.entry import ATTRIBUTE, Entry
 from torchmagic.api.training_logs.later import Later
 from torchmagic.api.training_logs.plain_values import plain
@@ -60,7 +59,7 @@ def error_fields(entry: Entry) -> dict[str, str]:
     error = entry.error
     if error is None:
         return {}
-    text = steadily(lambda: "".join(error.format()))  # Python parses the line to point at a part of it
+    text = "".join(error.format())
     return {
         "type": error.exc_type.__qualname__,
         "message": plain(str(error)),
