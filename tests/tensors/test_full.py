@@ -1,6 +1,7 @@
 """This file is the proof that quantiles of all values, and the compiled pass, say what NumPy says in float64."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -111,11 +112,13 @@ def test_the_compiled_pass_agrees_with_torchs_operators(seen, monkeypatch):
     values[::7] = 0.0
     values[::70] = -0.0
     values = MADE[seen](values)
-    slow, _ = measure(values)
+    with monkeypatch.context() as without:
+        without.setattr(compiled, "_is_there", lambda: False)
+        slow, _ = measure(values)
     used = []
     real = compiled._compiled()
     monkeypatch.setattr(compiled, "LATER_USE", 1)
-    monkeypatch.setattr(compiled, "_compiled", lambda: lambda *given: (used.append(1), real(*given)))
+    monkeypatch.setattr(compiled, "_compiled", cache(lambda: lambda *given: (used.append(1), real(*given))))
     fast, _ = measure(values)
     assert bool(used) == (seen != "view")
     for name in slow.__slots__:
@@ -124,6 +127,16 @@ def test_the_compiled_pass_agrees_with_torchs_operators(seen, monkeypatch):
             assert seen_now == pytest.approx(was, rel=1e-9, abs=1e-11 * slow.abs_max), name
         else:
             assert seen_now == was, name
+
+
+def test_what_is_compiled_serves_smaller_tensors_from_then_on(monkeypatch):
+    pytest.importorskip("numba")
+    values = torch.ones(compiled.NEXT_USE, device="cpu")
+    monkeypatch.setattr(compiled, "_compiled", cache(lambda: "the pass"))
+    assert compiled.scan_for(values) is None
+    compiled._compiled()
+    assert compiled.scan_for(values) == "the pass"
+    assert compiled.scan_for(values[1:]) is None
 
 
 def test_without_numba_torchs_operators_do_it(monkeypatch):

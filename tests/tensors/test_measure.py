@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchmagic.tensors import chunks, cores, places, sample, spread
+from torchmagic.tensors import chunks, cores, places, sample, scan, spread
 from torchmagic.tensors.measure import measure as measured
 from torchmagic.tensors.sample import SHARES
 
@@ -26,6 +26,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(chunks, "CPU_CHUNK", 7)
     monkeypatch.setattr(cores, "CPU_PIECE", 7)
     monkeypatch.setattr(places, "CPU_PIECE", 7)
+    monkeypatch.setattr(scan, "FEW", 0)
     monkeypatch.setattr(cores, "LEAST_SHARED", 20)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 # A block of 256 KiB is still in a core's cache should it need a second look.
 BLOCK = 1 << 16
-# Compiling takes a second, loading numba a third of one: below this torch's own operators are done sooner.
-FIRST_USE, LATER_USE = 1 << 27, 1 << 22
+# Compiling takes a second, loading numba a third of one: below this NumPy is done sooner; also what is compiled has a
+# fixed cost.
+FIRST_USE, LATER_USE, NEXT_USE = 1 << 27, 1 << 22, 1 << 15
 # Columns of a row of results.
 TOP, DEEP, NEAR, ZERO, SMALL, NEGATIVE, TOTAL, SQUARES = range(8)
 NUM_COLUMNS = 8
@@ -26,7 +27,7 @@ _SIGN = 1 << 31
 
 
 def scan_for(values: torch.Tensor) -> Scan | None:
-    """Return the compiled pass for these values, or None where torch's operators do as well.
+    """Return the compiled pass for these values, or None where NumPy does as well.
 
     The pass takes the values' bits as int32, the values, a number near them, and an empty float64 array with a row for
     each ``BLOCK`` of them. It fills in the greatest bits with and without regard to their sign and the least without
@@ -38,8 +39,7 @@ def scan_for(values: torch.Tensor) -> Scan | None:
     """
     if values.dtype != torch.float32 or values.device.type != "cpu" or values.is_neg():
         return None
-    enough = LATER_USE if "numba" in sys.modules else FIRST_USE
-    return _compiled() if values.numel() >= enough and _is_there() else None
+    return _compiled() if values.numel() >= _enough() and _is_there() else None
 
 
 def ends(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -57,6 +57,12 @@ def ends(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.flo
 def _value(bits: NDArray[np.int64]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore"):  # a NaN that signals
         return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def _enough() -> int:
+    if _compiled.cache_info().currsize:
+        return NEXT_USE
+    return LATER_USE if "numba" in sys.modules else FIRST_USE
 
 
 @cache
