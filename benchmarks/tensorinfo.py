@@ -84,6 +84,7 @@ compiled._is_there = lambda: {fast}
 if {fast}:
     import numba
 measure(torch.ones(1 << 22))
+measure(torch.randn(1 << 15), full={full})
 values = torch.empty({size}).uniform_()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 measure(values, full={full})

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchmagic.tensors import chunks, cores, places, sample, scan, spread
+from torchmagic.tensors import chunks, cores, places, sample, spread
 from torchmagic.tensors.measure import measure as measured
 from torchmagic.tensors.sample import SHARES
 
@@ -25,8 +25,8 @@ def small_pieces(monkeypatch):
     """Make every walk take many pieces, so that their joints are tested."""
     monkeypatch.setattr(chunks, "CPU_CHUNK", 7)
     monkeypatch.setattr(cores, "CPU_PIECE", 7)
-    monkeypatch.setattr(places, "CPU_PIECE", 7)
-    monkeypatch.setattr(scan, "FEW", 0)
+    monkeypatch.setattr(cores, "LONG_PIECE", 7)
+    monkeypatch.setattr(places, "LONG_PIECE", 7)
     monkeypatch.setattr(cores, "LEAST_SHARED", 20)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
 
@@ -142,6 +142,12 @@ def test_strides_do_not_matter_and_pieces_join(change):
     assert_agrees(values)
     indices = torch.nonzero(~torch.isfinite(values.contiguous()))[: places.MAX_POSITIONS].tolist()
     assert [list(index) for index in measured(values)[0].nonfinite_at] == indices
+
+
+def test_the_place_of_a_value_in_a_long_piece_is_found():
+    values = torch.ones(cores.LONG_PIECE + 9, device="cpu")
+    values[cores.LONG_PIECE - 5], values[-1] = math.nan, math.inf
+    assert measured(values)[0].nonfinite_at == ((cores.LONG_PIECE - 5,), (cores.LONG_PIECE + 8,))
 
 
 @pytest.mark.usefixtures("small_pieces")

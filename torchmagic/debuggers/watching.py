@@ -169,13 +169,13 @@ class Watch:
         if self.run.clock.seconds >= self._next_look:
             self._next_look = self.run.clock.seconds + SECONDS_BETWEEN_LOOKS
             self._speed.look()
+            self.rank.write()
         if self.run.clock.seconds >= self._next_judgement:
             self._judge_a_little()
         if self.wanted is not self.settings:
             self._switch()
         if self._on_step is not None:
             self._on_step(self.run)
-        self.rank.write()
 
     def _judge_a_little(self) -> None:
         self._next_judgement = self.run.clock.seconds + self.rank.patience * self._judgement.go_on()

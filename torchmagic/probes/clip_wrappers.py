@@ -4,7 +4,8 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 
 def wrap_clip_value(taps: Switchboard, original: Any) -> Any:

@@ -9,7 +9,8 @@ from torch import multiprocessing
 
 from torchmagic.probes.alone import AloneError
 from torchmagic.probes.sites import hide_ours
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like, now
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like, now
 
 NAMES = (
     "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_gather_single",

@@ -18,6 +18,8 @@ def wrap_entry(taps: Switchboard, original: Any) -> Any:
 
     def enter_or_leave(callback: Any) -> Any:
         nonlocal within
+        if callback is None and not within:  # a function that is never compiled, such as an optimizer's zero_grad
+            return original(callback)
         frame = frame_at(1)
         if within == id(frame):
             within = 0

@@ -5,7 +5,8 @@ from typing import Any
 
 from torch.distributions import Distribution
 
-from torchmagic.probes.wrappers import Switchboard, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, named_like
 
 
 def wrap_log_prob(taps: Switchboard, original: Any) -> Any:

@@ -4,7 +4,8 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 # Functions imported under another name, and modules, come by here; p and training are their second and third argument.
 DROPOUTS = (

@@ -8,7 +8,8 @@ from torch.overrides import has_torch_function
 
 from torchmagic.probes.compiler import not_compiled
 from torchmagic.probes.sites import RELAY, hide_ours
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 Relays = dict[tuple[int, int], tuple[CodeType, Any]]
 

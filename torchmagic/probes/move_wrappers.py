@@ -6,7 +6,8 @@ import torch
 
 from torchmagic.probes.function_wrappers import Relays, relay_at
 from torchmagic.probes.sites import hide_ours, is_users
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like, now
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like, now
 
 # Methods of tensors that may end on another device than they began; ``f"{loss:.3f}"`` reads by ``__format__``.
 MOVES = ("to", "cuda", "cpu", "item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__format__")

@@ -4,7 +4,8 @@ from typing import Any
 
 from torchmagic.probes.function_wrappers import Relays, relay_at
 from torchmagic.probes.sites import hide_ours, is_users
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 # Methods of tensors that wait for the values; ``f"{loss:.3f}"`` reads by ``item``, inside torch.
 READS = ("item", "tolist", "numpy", "cpu", "__float__", "__int__", "__bool__", "__index__", "__format__")

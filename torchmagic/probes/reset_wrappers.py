@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 
 def wrap_zero_grad(taps: Switchboard, original: Any) -> Any:

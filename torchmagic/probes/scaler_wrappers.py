@@ -3,7 +3,8 @@
 from typing import Any
 
 from torchmagic.probes.sites import hide_ours
-from torchmagic.probes.wrappers import Switchboard, frame_at, is_compiling, named_like
+from torchmagic.probes.tracing import is_compiling
+from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 
 def wrap_scale(taps: Switchboard, original: Any) -> Any:

@@ -19,13 +19,13 @@ from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
 from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
 from torchmagic.probes.sites import MEMO
+from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
 from torchmagic.probes.user_warnings import warn_at_user
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
 is_grad_enabled, set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
 tracing_state = torch._C._get_tracing_state
-compiles = torch._guards.TracingContext.try_get
 
 # The taps that hook torch now.
 OPEN: WeakSet["Taps"] = WeakSet()
@@ -190,7 +190,7 @@ class Taps:
     def emit(self, event: str, *arguments: Any) -> None:
         """Hand an event to its listeners."""
         listeners = self.listeners.awake[event]
-        if not listeners or self.quiet or tracing_state() is not None or compiles() is not None:
+        if not listeners or self.quiet or tracing_state() is not None or tracing_context() is not None:
             return  # what we computed would be in the trace; what a compiler computes with has no values
         if get_ident() != self.turn.ident and not self.turn.is_mine():
             return

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 import torch
 
 from torchmagic.probes.sites import hide_ours
+from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.turn import Turn
 
 now = time.perf_counter_ns
 frame_at = sys._getframe
-is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
+is_grad_enabled = torch.is_grad_enabled
 
 
 class Switchboard(Protocol):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 BLOCK = 1 << 16
 # Compiling takes a second, loading numba a third of one: below this NumPy is done sooner; also what is compiled has a
 # fixed cost.
-FIRST_USE, LATER_USE, NEXT_USE = 1 << 27, 1 << 22, 1 << 15
+FIRST_USE, LATER_USE, NEXT_USE = 1 << 27, 1 << 22, 1 << 17
 # Columns of a row of results.
 TOP, DEEP, NEAR, ZERO, SMALL, NEGATIVE, TOTAL, SQUARES = range(8)
 NUM_COLUMNS = 8

@@ -3,17 +3,22 @@
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
+from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import DEVICE_CHUNK, pieces
 
 T = TypeVar("T")
+Flat = TypeVar("Flat", torch.Tensor, NDArray[Any])
 # Several operators read each piece; as float64 it is 1 MiB and stays in a core's cache (fastest of 2**14 to 2**18).
 CPU_PIECE = 1 << 17
-# Below this one core is done before others have begun.
-LEAST_SHARED = 1 << 19
+# Where NumPy reads what is there, threads that hand over Python's lock between two operators cost more than a cache that
+# is missed (fastest of 2**13 to 2**21 on two cores).
+LONG_PIECE = 1 << 18
+# Below this one core is done sooner than two that wait for each other.
+LEAST_SHARED = 1 << 23
 
 # (first element, values) of each piece, in the order of the elements.
 Walk = Iterator[tuple[int, torch.Tensor]]
@@ -31,10 +36,16 @@ def on_all_cores(values: torch.Tensor, work: Callable[[Walk], T]) -> list[T]:
     return on_ranges(values.view(-1), lambda flat, begin: work(_counted(flat, begin)))
 
 
-def on_ranges(flat: torch.Tensor, work: Callable[[torch.Tensor, int], T]) -> list[T]:
-    """Return what ``work`` makes of each stretch of a 1-d tensor and the number of its first element."""
-    total = flat.numel()
-    workers = torch.get_num_threads() if total >= LEAST_SHARED else 1
+def on_ranges(flat: Flat, work: Callable[[Flat, int], T], *, least: int = 0) -> list[T]:
+    """Return what ``work`` makes of each stretch of a 1-d tensor or array and the number of its first element.
+
+    Args:
+        flat: The values.
+        work: Runs in a thread of its own where there are several stretches.
+        least: From so many values on they are shared; ``LEAST_SHARED`` if 0, which suits work that needs Python's lock.
+    """
+    total = len(flat)
+    workers = torch.get_num_threads() if total >= (least or LEAST_SHARED) else 1
     length = max(1, math.ceil(total / workers / CPU_PIECE)) * CPU_PIECE
     if total <= length:
         return [work(flat, 0)]

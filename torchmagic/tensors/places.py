@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from torchmagic.tensors.chunks import as_numbers
-from torchmagic.tensors.cores import CPU_PIECE, Walk, walk
+from torchmagic.tensors.cores import LONG_PIECE, Walk, walk
 
 # As many indices as a person reads.
 MAX_POSITIONS = 8
@@ -42,7 +42,7 @@ def _stretches(values: torch.Tensor, dirty: Sequence[int]) -> Walk:
         seen = 0
         for begin in dirty:
             start = max(begin, seen)  # a dirty piece may be shorter than what is looked at
-            seen = begin + CPU_PIECE
+            seen = begin + LONG_PIECE
             yield start, flat[start:seen]
         return
     yield from walk(values)

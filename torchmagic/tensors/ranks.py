@@ -72,7 +72,8 @@ def _lower(walk: Walk, keys: Keys, chosen: Sequence[int]) -> torch.Tensor:
     for _, piece in walk:
         found = keys(piece).cpu()
         row = rows[found >> _HALF]
-        places = ((row << _HALF) | (found & (_BUCKETS - 1)))[row >= 0]
+        inside = row >= 0
+        places = row[inside].mul_(_BUCKETS).add_(found[inside].remainder_(_BUCKETS))
         counts += torch.bincount(places, minlength=len(counts))
     return counts
 

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from torchmagic.tensors import cores
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.compiled import (
     BLOCK,
@@ -29,8 +31,8 @@ from torchmagic.tensors.scan_device import scanned_on_device
 
 # Below this share of the sum of squares the variance has lost four of a float64's sixteen digits: once more.
 LEAST_REST = 1e-4
-# Up to so many values one call of NumPy for all of them is soonest done.
-FEW = 1 << 13
+# From so many values on BLAS wakes threads for a sum of squares, and those of compiled code are worth waking.
+MANY, LEAST_SCANNED = 10_000, 1 << 22
 _NATIVE = torch.float32, torch.float64
 
 
@@ -46,31 +48,30 @@ def scanned(values: torch.Tensor) -> Found:
     tiny = float(torch.finfo(values.dtype).smallest_normal) if values.is_floating_point() else 0.0
     if values.device.type == "cuda":
         return scanned_on_device(values, tiny)
-    if values.is_cpu and values.numel() <= FEW and values.dtype in _NATIVE:
-        return _scanned_at_once(values, tiny)
     scan = scan_for(values) if values.is_contiguous() else None
-    if scan is None:
-        stretches = on_all_cores(values, lambda walk: _walk(walk, tiny))
+    if scan is not None:
+        stretches = on_ranges(values.numpy().reshape(-1), partial(_scan, tiny=tiny, scan=scan), least=LEAST_SCANNED)
+    elif values.is_cpu and values.dtype in _NATIVE and values.is_contiguous() and not values.is_neg():
+        stretches = on_ranges(values.numpy().reshape(-1), partial(_look_along, tiny=tiny))
     else:
-        stretches = on_ranges(values.view(-1), lambda flat, begin: _scan(flat, begin, tiny, scan))
-    found = Found()
-    for stretch in stretches:
+        stretches = on_all_cores(values, lambda walk: _walk(walk, tiny))
+    found = stretches[0]
+    for stretch in stretches[1:]:
         found.add(stretch)
     return found
 
 
-def _scanned_at_once(values: torch.Tensor, tiny: float) -> Found:
-    """The same for so few values that a way around each of torch's operators counts."""
+def _look_along(flat: NDArray[Any], begin: int, tiny: float) -> Found:
     found = Found()
-    if values.numel():
-        with np.errstate(all="ignore"):
-            _look(found, values.resolve_neg().numpy().reshape(-1), 0, tiny)
+    with np.errstate(all="ignore"):  # what overflows or is not a number gets a closer look
+        for first in range(0, len(flat), cores.LONG_PIECE):
+            _look(found, flat[first : first + cores.LONG_PIECE], begin + first, tiny)
     return found
 
 
 def _walk(walk: Walk, tiny: float) -> Found:
     found = Found()
-    with np.errstate(all="ignore"):  # what overflows or is not a number gets a closer look
+    with np.errstate(all="ignore"):
         for begin, piece in walk:
             if piece.numel():
                 _look(found, as_numbers(piece.to("cpu")).resolve_neg().numpy(), begin, tiny)
@@ -138,24 +139,23 @@ def _moments(piece: NDArray[Any], low: float, high: float) -> tuple[float, float
 
 def _dot(work: NDArray[np.float64]) -> float:
     """Sum of squares; of many BLAS would wake its threads."""
-    return float(work.dot(work)) if work.size <= FEW else float(np.einsum("i,i->", work, work))
+    return float(work.dot(work)) if work.size < MANY else float(np.einsum("i,i->", work, work))
 
 
-def _scan(flat: torch.Tensor, begin: int, tiny: float, scan: Scan) -> Found:
-    values = flat.numpy()
-    rows = np.empty((math.ceil(flat.numel() / BLOCK), NUM_COLUMNS))
+def _scan(values: NDArray[Any], begin: int, tiny: float, scan: Scan) -> Found:
+    rows = np.empty((math.ceil(len(values) / BLOCK), NUM_COLUMNS))
     # Squares of what is left after taking off some value of the tensor cancel less.
     shift = float(values[0]) if math.isfinite(values[0]) else 0.0
     scan(values.view(np.int32), values, shift, rows)
     nums = np.full(len(rows), BLOCK)
-    nums[-1] = flat.numel() - BLOCK * (len(rows) - 1)
+    nums[-1] = len(values) - BLOCK * (len(rows) - 1)
     lows, highs = ends(rows)
     means = rows[:, TOTAL] / nums
     with np.errstate(invalid="ignore"):  # where a value is not finite
         rest = rows[:, SQUARES] - rows[:, TOTAL] * means
     means += shift
     plain = np.isfinite(lows) & np.isfinite(highs) & (rest > LEAST_REST * rows[:, SQUARES])
-    found = _walk_again(flat, np.flatnonzero(~plain), begin, tiny)
+    found = _walk_again(values, np.flatnonzero(~plain), begin, tiny)
     deviations = np.sqrt(np.where(plain, rest, 0) / nums)
     columns = nums, lows, highs, means, deviations, *rows[:, (ZERO, NEGATIVE)].T.astype(int)
     small = (rows[:, SMALL] - rows[:, ZERO]).astype(int)
@@ -164,10 +164,10 @@ def _scan(flat: torch.Tensor, begin: int, tiny: float, scan: Scan) -> Found:
     return found
 
 
-def _walk_again(flat: torch.Tensor, blocks: Iterable[int], begin: int, tiny: float) -> Found:
+def _walk_again(values: NDArray[Any], blocks: Iterable[int], begin: int, tiny: float) -> Found:
     """Look closely at blocks with values that are not finite, or nearly equal ones."""
     found = Found()
     for block in blocks:
         first = int(block) * BLOCK
-        _look(found, flat[first : first + BLOCK].numpy(), begin + first, tiny)
+        _look(found, values[first : first + BLOCK], begin + first, tiny)
     return found
