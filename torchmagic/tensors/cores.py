@@ -14,8 +14,8 @@ T = TypeVar("T")
 Flat = TypeVar("Flat", torch.Tensor, NDArray[Any])
 # Several operators read each piece; as float64 it is 1 MiB and stays in a core's cache (fastest of 2**14 to 2**18).
 CPU_PIECE = 1 << 17
-# Where NumPy reads what is there, threads that hand over Python's lock between two operators cost more than a cache that
-# is missed (fastest of 2**13 to 2**21 on two cores).
+# Threads hand over Python's lock between two operators of NumPy, which costs more than a cache that is missed (fastest
+# of 2**13 to 2**21 on two cores).
 LONG_PIECE = 1 << 18
 # Below this one core is done sooner than two that wait for each other.
 LEAST_SHARED = 1 << 23
