@@ -1,5 +1,7 @@
 """This file tests which parameters are said never to have had a gradient."""
 
+import pytest
+
 from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
 
 NET = """
@@ -121,3 +123,32 @@ def test_the_names_of_all_that_happened_in_a_function_are_kept(run_cell):
 def test_it_is_left_out_with_gradients(run_cell):
     run, _ = run_cell(cell("h = self.body(x)"), without="gradients")
     assert run.of(GradientFlowRecord) == []
+
+
+TWO_PLAYERS = """
+gen, dis = nn.Linear(2, 3), nn.Linear(3, 1)
+opt_g, opt_d = torch.optim.SGD(gen.parameters(), lr=0.01), torch.optim.SGD(dis.parameters(), lr=0.01)
+for step in range(6):
+{first}
+{second}
+"""
+DISCRIMINATOR = """
+    fake = gen(torch.randn(8, 2)).detach()
+    opt_d.zero_grad()
+    (dis(fake).sigmoid().mean() - dis(torch.randn(8, 3)).sigmoid().mean()).backward()
+    opt_d.step()
+"""
+GENERATOR = """
+    opt_g.zero_grad(); opt_d.zero_grad()
+    made = gen(torch.randn(8, 2)).detach()  # the wrong one
+    (-dis(made).sigmoid().mean()).backward()
+    opt_g.step()
+"""
+
+
+@pytest.mark.parametrize("parts", [(DISCRIMINATOR, GENERATOR), (GENERATOR, DISCRIMINATOR)], ids=["after", "before"])
+def test_of_two_cuts_the_one_before_the_parts_own_step_is_told(parts, run_cell):
+    run, _ = run_cell(TWO_PLAYERS.format(first=parts[0], second=parts[1]))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.whole) == ("gen", True)
+    assert "the wrong one" in record.cut.source

@@ -81,6 +81,22 @@ def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> lis
     return list(dict.fromkeys(found or cuts_within(classes, every)))
 
 
+def before_step(cuts: Sequence[Cut], step: Place | None, steps: Sequence[Place]) -> list[Cut]:
+    """Put first the cuts that come before an optimizer's step, and after the step of another one above it.
+
+    A generator's result is rightly taken out of the discriminator's part of the loop, and wrongly out of its own.
+
+    Args:
+        cuts: Cuts of one part of a model, which this optimizer trains.
+        step: Line of the optimizer's step.
+        steps: Lines at which any optimizer steps.
+    """
+    if step is None:
+        return list(cuts)
+    above = max((each.line for each in steps if each.file == step.file and each.line < step.line), default=0)
+    return sorted(cuts, key=lambda cut: not (cut.file == step.file and above < cut.line <= step.line))
+
+
 def place_of_cut(cut: Cut | None) -> Place | None:
     """Return a cut as a place, with the text of its line."""
     if cut is None:

@@ -1,5 +1,6 @@
 """This file watches which parameters of optimizers never receive a gradient, and whether their modules run."""
 
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
@@ -8,7 +9,7 @@ from torch import nn
 
 from torchmagic.analyses.scopes import Scope
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.cut_places import Code, part_cuts, place_of_cut
+from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_cut
 from torchmagic.probes.executed import Executed
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
 from torchmagic.probes.members import Optimizer
@@ -16,6 +17,7 @@ from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.connection import UnreachedRecord
+from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 
 # Parts told of in one run.
@@ -71,12 +73,13 @@ class Received:
             return
         self._executed.end()
         scopes = self._code.read() if any(flow.received for flow in self._flows.values()) and self._waits else []
+        stepping = [flow.place for flow in self._flows.values() if flow.place is not None]
         for entry in self._cast.optimizers:
             flow = self._flows.pop(id(entry), None)
             if flow is not None:
                 recorder.add(flow.record(entry.name, self._backwards))
                 if flow.waiting and self._backwards:
-                    for record in self._unreached(entry, flow, recorder.step, scopes):
+                    for record in self._unreached(entry, flow, recorder.step, scopes, stepping):
                         recorder.add(record)
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
@@ -101,8 +104,18 @@ class Received:
         if self._waits:
             self._executed.returned(module)
 
-    def _unreached(self, entry: Optimizer, flow: Flow, steps: int, scopes: list[Scope]) -> list[UnreachedRecord]:
-        """Return a record for each part that had no gradient, those of models first."""
+    def _unreached(
+        self, entry: Optimizer, flow: Flow, steps: int, scopes: list[Scope], stepping: Sequence[Place]
+    ) -> list[UnreachedRecord]:
+        """Return a record for each part that had no gradient, those of models first.
+
+        Args:
+            entry: The optimizer.
+            flow: What is known of its gradients.
+            steps: Steps of the run.
+            scopes: The user's code.
+            stepping: Lines at which optimizers step, this one's too.
+        """
         flow.measure()
         elsewhere = self._names()
         waiting = {flow.names[key]: each for key, each in flow.waiting.items()}
@@ -118,6 +131,7 @@ class Received:
             classes = next((self._executed.classes(root) for root in roots if path.startswith(root)), frozenset())
             ran = self._executed.times(path)
             cuts = part_cuts(scopes, path if whole else names[0], classes) if ran else []
+            cuts = before_step(cuts, flow.place, stepping)
             around = path.rpartition(".")[0]
             found.append(
                 UnreachedRecord(
