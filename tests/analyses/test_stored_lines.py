@@ -79,3 +79,27 @@ def test_a_method_of_the_users_is_looked_into():
         line="log.append(loss)"
     )
     assert line_that_stores(source, ["loss"], ["log.all"], 11) == 3
+
+
+STEP = """def step(x):
+    loss = criterion(net(x), y)
+    loss.backward()
+    return {given}
+
+
+{line}
+"""
+
+
+@pytest.mark.parametrize("line", ["for x in xs:\n    kept.append(step(x))", "\nkept = [step(x) for x in xs]"])
+def test_what_a_function_returns_is_found_where_it_is_kept(line):
+    assert line_that_stores(STEP.format(given="loss", line=line), ["loss"], [], 3) == 8
+    assert line_that_stores(STEP.format(given="loss.item()", line=line), ["loss"], [], 3) is None
+    assert line_that_stores(STEP.format(given="loss", line=line.replace("(x)", "(x).item()")), ["loss"], [], 3) is None
+
+
+@pytest.mark.parametrize(("given", "line"), [("loss", 3), ("value=loss", 3), ("loss.item()", None)])
+def test_what_a_method_is_given_is_found_where_it_is_kept(given, line):
+    log = "class Log:\n    def note(self, value, name):\n        self.all.append(value)\n\n\n"
+    loop = LOOP.format(line=f"log.note({given}, name='train')")
+    assert line_that_stores(log + loop, ["loss"], [], 11) == line

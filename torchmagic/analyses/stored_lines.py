@@ -1,7 +1,7 @@
 """This file finds the lines of a loop that keep a tensor with its graph: in a sum, a list, a dict, or as a state."""
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from torchmagic.analyses.syntax import holds, last_name, tree_of
 
@@ -29,7 +29,8 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
     loops = [node for node in nodes if isinstance(node, _LOOPS)]
     inner = {id(part) for loop in loops if holds(loop, backward) for part in ast.walk(loop)}
     names = _with_graphs(nodes, set(losses), cut)
-    written = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    written = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    names |= _handed_on(nodes, written, names, cut)
     best: tuple[int, int] | None = None
     for node in nodes:
         for target, value in _stores(node):
@@ -41,7 +42,7 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
             score = 4 * held + 2 * (id(node) in inner) + own
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in written:
                 score = 0  # a method of the user's: the line in it that stores is the place, where it is found
-            if isinstance(node, ast.Call) or held or id(node) in inner:
+            if isinstance(node, ast.Call) or held or id(node) in inner or isinstance(value, ast.ListComp):
                 best = max(best or (-1, 0), (score, -node.lineno))  # type: ignore[attr-defined] # statements and calls
     return -best[1] if best else None
 
@@ -55,7 +56,7 @@ def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             for part in parts:
                 again = _text(part) in {_text(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
-                if isinstance(part, ast.Subscript) or again or isinstance(part, ast.Attribute):
+                if again or isinstance(part, (ast.Subscript, ast.Attribute)) or isinstance(node.value, ast.ListComp):
                     yield part, node.value
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
         for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
@@ -85,11 +86,32 @@ def _with_graphs(nodes: list[ast.AST], names: set[str], cut: set[int]) -> set[st
     return found
 
 
+def _handed_on(
+    nodes: list[ast.AST], written: Mapping[str, ast.FunctionDef], names: set[str], cut: set[int]
+) -> set[str]:
+    """Return what else has graphs: functions that return one, as ``step()``, and parameters to which one is given."""
+    gives = {
+        f"{name}()"
+        for name, function in written.items()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None and _carries(node.value, names, cut)
+    }
+    taken = set()
+    for node in nodes:
+        function = written.get(last_name(node.func)) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and function is not None:
+            places = [each.arg for each in function.args.args][isinstance(node.func, ast.Attribute) :]
+            given = [*zip(places, node.args, strict=False), *((each.arg, each.value) for each in node.keywords)]
+            taken |= {name for name, value in given if name and _carries(value, names | gives, cut)}
+    return gives | taken
+
+
 def _carries(value: ast.expr, names: set[str], cut: set[int]) -> bool:
     """Whether a value is made of one of the names without being cut from its graph."""
     return not _cuts(value) and any(
         (isinstance(part, ast.Name) and part.id in names and id(part) not in cut)
         or (isinstance(part, ast.Attribute) and _text(part) in names and id(part) not in cut)
+        or (isinstance(part, ast.Call) and f"{last_name(part.func)}()" in names and id(part) not in cut)
         for part in ast.walk(value)
     )
 
