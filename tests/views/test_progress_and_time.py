@@ -11,6 +11,7 @@ from torchmagic.views.memory_page import memory_page
 from torchmagic.views.page import Bars, Facts, Plot, Shares
 from torchmagic.views.parameter_page import parameter_page
 from torchmagic.views.progress import progress_page
+from torchmagic.views.resources import resources_page
 from torchmagic.views.run_page import run_page
 from torchmagic.views.time_page import time_page
 
@@ -112,3 +113,15 @@ def test_the_page_of_a_parameter_has_its_courses_and_its_newest_spread(run):
 
 def test_an_unknown_parameter_has_nothing_to_tell(run):
     assert not parameter_page(run, "no.such").blocks
+
+
+@pytest.mark.parametrize("page", [time_page, resources_page])
+def test_a_run_that_trained_nothing_itself_has_no_rows_of_zero(page, run):
+    launching = Run()
+    launching.clock.seconds, launching.clock.cost = 10.0, 0.5
+    shares = {
+        steps: [name for block in page(each).blocks if isinstance(block, Shares) for name, _ in block.parts]
+        for steps, each in ((0, launching), (4, run))
+    }
+    assert len(shares[0]) == 2
+    assert len(shares[4]) == len(PHASES) + 1
