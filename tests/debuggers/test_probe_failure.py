@@ -67,10 +67,9 @@ def test_the_loop_goes_on_and_the_failure_is_recorded_and_told_once(where):
     assert record.probe == "Failing"
     assert record.error.startswith("ZeroDivisionError")
     assert record.where
-    if where != "detach":  # the run is over then; its panel says it
-        (warning,) = caught
-        assert warning.category is RuntimeWarning
-        assert "Failing failed and is off for this run (ZeroDivisionError: " in str(warning.message)
+    (warning,) = caught
+    assert warning.category is RuntimeWarning
+    assert "Failing failed and is off for this run (ZeroDivisionError: " in str(warning.message)
 
 
 @pytest.mark.parametrize("where", ["event", "flush"])
@@ -114,3 +113,11 @@ def test_a_callback_that_fails_is_a_failure_too_and_is_called_no_more():
     assert calls == [1]
     assert len(run.of(FailureRecord)) == 1
     assert run.steps == 4
+
+
+def test_where_warnings_are_errors_the_end_of_a_run_raises_none():
+    watching = Watch(Settings(save=False), session=Session(), beside=(Failing("detach"),))
+    watching.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert watching.stop().status == "ok"

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import get_ident
 from typing import Any
 from weakref import WeakSet
@@ -156,11 +156,16 @@ class Taps:
         self._patches.undo()
 
     def let_go(self) -> None:
-        """Hold nothing of the run any more: torch keeps some wrappers in tables of its own, and they hold the taps."""
+        """Hold nothing of the run any more: torch keeps some wrappers in tables of its own, and they hold the taps.
+
+        The user is warned of what is left to say.
+        """
+        with suppress(Warning):  # where these are errors, the end of a run is no place for one
+            self._warn_now()
         self.listeners.clear()
         self.turn.partings.clear()
         self.ranges, self.called, self.carry, self.stack = None, None, None, []
-        self._on_failure = _tell_nobody
+        self._on_failure = lambda *_: None  # nobody is left to be told
 
     def see(self, what: str, *, seen: bool) -> None:
         """Switch a wrapper that is too dear to be on all the time: one of ``SEEN``."""
@@ -244,7 +249,3 @@ class Taps:
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
         clock.optimizer += max(0, took - within)
         self.emit("step_end", optimizer, took)
-
-
-def _tell_nobody(_listener: object, _error: Exception) -> None:
-    """Stand for whom to tell of failures, once the run is over."""
