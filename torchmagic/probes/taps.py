@@ -73,10 +73,9 @@ class Taps:
         self.anomaly_detection = replay_wrappers.Detection.OFF
         self._modes = ExitStack()
         self._warnings: list[str] = []
-        self.depth = 0
+        self.depth = self._step_began = self._phases_before = 0
         self.weighted = False  # whether the newest backward was given gradients to begin with
         self.quiet = True
-        self._step_began = self._phases_before = 0
 
     @property
     def sees_leaves(self) -> bool:
