@@ -106,6 +106,7 @@ def test_types_and_nothing_at_all_do_no_harm(run_cell, tensor):
         ("q = net(x).view(3, 4, 5); loss = (((q @ q.mT).softmax(-1)) @ q).sum()", None),
         ("h = net(x).view(3, 4, 5); loss = (h[..., :1].softmax(0) * h).sum(0).sum()", None),
         ("loss = -F.log_softmax(net(x[0]), 0)[1]", None),
+        ("loss = -F.log_softmax(net(x[:1]), 0)[0, 1]", None),
         ("loss = -F.log_softmax(net(x).view(3, 4, 5), -1)[..., 0].mean()", None),
         ("q = net(x).view(3, 4, 5); loss = (q[..., :1].softmax(1) * q).sum(1).sum()", None),
         ("q = net(x).view(3, 4, 5); loss = torch.einsum('bnk,bnd->bkd', q.softmax(-1), q).sum()", None),
@@ -114,7 +115,21 @@ def test_types_and_nothing_at_all_do_no_harm(run_cell, tensor):
 )
 def test_the_dimension_of_a_softmax_is_compared_with_its_use(run_cell, code, reason):
     records = looped(run_cell, code).of(SoftmaxAxisRecord)
-    assert {record.reason for record in records} == ({reason} if reason else set())
+    assert {record.reason for record in records} - {"alone"} == ({reason} if reason else set())
+
+
+@pytest.mark.parametrize(
+    ("code", "dims"),
+    [
+        ("loss = -F.log_softmax(net(x)[:, :1], 1).mean()", [1] * 4),
+        ("h = net(x)[:, :1]; loss = (h.softmax(-1) * h.softmax(1)).log().mean()", [1] * 4),
+        ("loss = -F.log_softmax(net(x), 1).mean()", []),
+        ("loss = -F.log_softmax(net(x)[0, :1], 0).mean()", []),
+    ],
+)
+def test_a_softmax_of_a_single_value_is_noted_once_a_step(run_cell, code, dims):
+    records = looped(run_cell, code).of(SoftmaxAxisRecord)
+    assert [record.dim for record in records if record.reason == "alone"] == dims
 
 
 EVALUATED = """

@@ -181,3 +181,24 @@ def test_the_graphs_themselves_are_not_held(run_cell):
     assert sum(ref() is not None for ref in names["refs"]) == 1
     names.clear()
     gc.collect()
+
+
+METER = """
+class Meter:
+    def __init__(self):
+        self.value, self.num = 0.0, 0
+
+    def update(self, x):
+        self.num += 1
+        self.value = 0.9 * self.value + 0.1 * x
+"""
+
+
+@pytest.mark.parametrize("after", ["meter.update(loss)", "meter.value = meter.value + loss"])
+def test_a_class_from_another_cell_is_read_for_the_line_that_keeps_the_graph(after, run_cell):
+    _, names = run_cell(METER)
+    run, _ = run_cell(loop("meter = Meter()", after), names={"Meter": names["Meter"]})
+    place = retained(run)[-1].place
+    wanted = "self.value = 0.9 * self.value + 0.1 * x" if "update" in after else after
+    assert place.source == wanted
+    assert place.function == ("update" if "update" in after else "<module>")

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchmagic.analyses.stored_lines import line_that_stores
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import saved, walk
+from torchmagic.probes.kept_lines import place_that_keeps
 from torchmagic.probes.losses import loss_name
-from torchmagic.probes.sites import Site, place_of, site_of, source_of
+from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.variables import variables
@@ -149,12 +149,10 @@ class Retained:
             )
 
     def _place(self, holders: tuple[str, ...]) -> Place | None:
-        """Return the line beside the backward whose text keeps a graph."""
+        """Return the line whose text keeps a graph."""
         if self._site is None:
             return None
-        source = source_of(self._site.code.co_filename)
-        line = line_that_stores(source, {loss_name(self._site)}, holders, self._site.line)
-        return place_of(Site(self._site.code, line)) if line else place_of(self._site)
+        return place_that_keeps(self._site, {loss_name(self._site)}, holders, self._namespace)
 
     def _search(self, numbers: set[int]) -> tuple[tuple[str, ...], int | None]:
         """Return the variables above whose tensors one of these nodes stands, and what their graphs keep."""

@@ -32,6 +32,7 @@ class _Softmax(NamedTuple):
 
     function: str
     shape: tuple[int, ...]
+    dim: int
     module: str | None
     site: Site | None
     inside: bool
@@ -89,25 +90,31 @@ class SoftmaxAxes:
             return
         self._any = True
         shape = tuple(output.shape)
-        if len(shape) > 1 and axis_of(node, len(shape)) == 0 and shape[0] > 1 and shape[0] not in shape[1:]:
+        dim = axis_of(node, len(shape))
+        is_alone = output.numel() > 1 and shape[dim] == 1
+        if is_alone or (len(shape) > 1 and dim == 0 and shape[0] > 1 and shape[0] not in shape[1:]):
             stack = self._taps.stack
             module = self._cast.path_of(stack[-1]) if stack else None
-            self._over[node, shape] = _Softmax(_function(node), shape, module, site_of(frame), bool(stack))
+            self._over[node, shape] = _Softmax(_function(node), shape, dim, module, site_of(frame), bool(stack))
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         if not self._any or self._recorder is None or self._records >= MOST_RECORDS:
             return
         over, self._over, self._any = self._over, {}, False
+        alone = next((each for each in over.values() if each.shape[each.dim] == 1), None)
+        if alone is not None:
+            self._add(alone, reason="alone", wanted=None)
         for each in over.values():
-            if each.shape[0] == self._given == self._returned and (each.inside or each.function == "log_softmax"):
-                self._add(each, reason="batch", dim=0, wanted=None)
+            counts = each.inside or each.function == "log_softmax"
+            if each.dim == 0 and 1 < each.shape[0] == self._given == self._returned and counts:
+                self._add(each, reason="batch", wanted=None)
         if self._recorder.step < SEARCHED_STEPS:
             for found in mismatches(walk(tensors, most=MOST_NODES).nodes):
                 module, site = self._producers.of(found.node)
-                softmax = _Softmax(_function(found.node), found.shape, module, site, inside=True)
-                self._add(softmax, reason=found.reason, dim=found.dim, wanted=found.wanted)
+                softmax = _Softmax(_function(found.node), found.shape, found.dim, module, site, inside=True)
+                self._add(softmax, reason=found.reason, wanted=found.wanted)
 
-    def _add(self, softmax: _Softmax, *, reason: str, dim: int, wanted: int | None) -> None:
+    def _add(self, softmax: _Softmax, *, reason: str, wanted: int | None) -> None:
         if self._recorder is None:
             return
         self._records += 1
@@ -116,7 +123,7 @@ class SoftmaxAxes:
                 step=self._recorder.step,
                 function=softmax.function,
                 reason=reason,
-                dim=dim,
+                dim=softmax.dim,
                 wanted=wanted,
                 shape=softmax.shape,
                 module=softmax.module,

@@ -124,9 +124,10 @@ class SoftmaxAxisRecord:
         step: Optimizer steps made before.
         function: ``softmax`` or ``log_softmax``.
         reason: ``batch`` for the dimension of the samples, ``weights`` where the weighted sum that follows goes over
-            another one, ``single`` where there is but one value to normalise over and the sum goes over another one.
+            another one, ``single`` where there is but one value to normalise over and the sum goes over another one,
+            ``alone`` where there is but one value, whatever follows.
         dim: The dimension it normalised over.
-        wanted: The dimension of the weighted sum; None for ``batch``.
+        wanted: The dimension of the weighted sum; None for ``batch`` and ``alone``.
         shape: Shape of its output.
         module: Path of the module that it stands in.
         place: Line that called it.

@@ -36,7 +36,7 @@ def wrong_dim_softmax(
 ) -> Iterator[Finding]:
     """Report each softmax over the batch, over another dimension than its sum, or than the classes of its loss."""
     told: set[Where] = set()
-    axes = run.of(SoftmaxAxisRecord)
+    axes = [record for record in run.of(SoftmaxAxisRecord) if record.reason in CONFIDENCE]
     for where in dict.fromkeys((record.module, record.place) for record in axes):
         here = [record for record in axes if (record.module, record.place) == where]
         if len(here) >= min_forwards:
