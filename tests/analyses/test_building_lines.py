@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.analyses.building_lines import line_building
-from torchmagic.analyses.built_lines import is_returned, line_that_builds
+from torchmagic.analyses.built_lines import begins_a_phase, is_returned, line_that_builds
 from torchmagic.records.place import Place
 
 NET = """net = nn.Sequential(
@@ -88,3 +88,38 @@ def test_lines_of_other_cells_are_passed_over_unless_there_are_no_others():
     assert line_that_builds(MAKERS, [other, place(20)]).line == 20
     assert line_that_builds(MAKERS, [other]) == other
     assert line_that_builds(MAKERS, []) is None
+
+
+PASSES = """for epoch in range(5):
+    {outer}
+    for batch in pool.split(32):
+        loss.backward()
+        opt.step()
+"""
+TASKS = """for task in tasks:
+    opt = Adam(net.parameters())
+    for epoch in range(5):
+        for batch in pool.split(32):
+            loss.backward()
+            opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "phase"),
+    [
+        (TASKS, 2, True),
+        ("def fit(pool):\n    " + TASKS.replace("\n", "\n    "), 3, True),
+        (PASSES.format(outer="opt = Adam(net.parameters())"), 2, False),
+        ("opt = Adam(net.parameters())\n" + PASSES.format(outer="pass"), 1, True),
+        (
+            "def fit():\n    opt = Adam()\n    for x in xs:\n        opt.step()\nfor epoch in range(9):\n    fit()\n",
+            2,
+            False,
+        ),
+        ("opt = Adam(net.parameters())\n", 1, False),
+        ("for x in xs:\n    opt = Adam()\n    opt.step()\n", 2, False),
+    ],
+)
+def test_what_steps_in_two_loops_more_is_built_for_a_phase(source, line, phase):
+    assert begins_a_phase(source, line) == phase

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from torchmagic.records.data import BatchRecord, ClassCountsRecord, Source
+from torchmagic.records.feeding import SharedRowsRecord
 
 ONLY = {"only": ("data",)}
 LOOP = """
@@ -83,3 +84,28 @@ def test_evaluation_does_not_count_as_a_repeated_step(run_cell):
 def test_a_criterion_is_no_model(run_cell):
     run, _ = run_cell("nn.MSELoss()(torch.ones(2), torch.zeros(2))", **ONLY)
     assert {each.source for each in run.of(BatchRecord)} == {Source.LOSS}
+
+
+FOLDS = """
+for fold in range(4):
+    held = torch.arange(64) % 4 == fold
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for epoch in range(3):
+        for i in range(0, 48, 8):
+            net.train()
+            opt.zero_grad()
+            F.cross_entropy(net(x[~held][i : i + 8]), y[~held][i : i + 8]).backward()
+            opt.step()
+    net.eval()
+    with torch.no_grad():
+        net(x[held{but}])
+"""
+
+
+@pytest.mark.parametrize(("but", "shared"), [("", 0), (" | True", 48)])
+def test_a_model_of_another_fold_has_trained_on_nothing_of_this_one(run_cell, but, shared):
+    run, _ = run_cell(FOLDS.format(but=but), names=data(), **ONLY)
+    found = run.of(SharedRowsRecord)
+    assert len(found) == 4
+    assert {record.num_equal for record in found} == {shared}

@@ -10,6 +10,9 @@ from torchmagic.records.place import Place
 # What Python calls a function without a name; it returns all that it builds.
 LAMBDA = "<lambda>"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+# A loop over passes, and one over the batches of a pass.
+_PHASE_LOOPS = 2
 
 
 def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
@@ -45,6 +48,26 @@ def is_returned(source: str, line: int) -> bool:
     built = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
     returned = {each.id for node in ast.walk(function) if isinstance(node, ast.Return) for each in _names(node.value)}
     return bool(built & returned)
+
+
+def begins_a_phase(source: str, line: int) -> bool:
+    """Whether what a line builds steps inside two loops that the line is not in: over passes, and over batches.
+
+    Args:
+        source: Source of the cell.
+        line: Line that builds an optimizer.
+    """
+    nodes = list(ast.walk(tree_of(source)))
+    blocks = [node for node in nodes if isinstance(node, (*_LOOPS, *_FUNCTIONS)) and holds(node, line)]
+    around = max(blocks, key=lambda node: node.lineno, default=None)
+    steps = [
+        node.lineno
+        for node in (ast.walk(around) if around is not None else nodes)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
+    ]
+    loops = [node for node in nodes if isinstance(node, _LOOPS) and not holds(node, line)]
+    depths = [sum(holds(loop, step) for loop in loops) for step in steps if step > line]
+    return bool(depths) and min(depths) >= _PHASE_LOOPS
 
 
 def _names(value: ast.expr | None) -> list[ast.Name]:

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torchmagic.records.data import ClassCountsRecord, Source
+from torchmagic.records.loop import RebuiltOptimizerRecord
 from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.model import ModelRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
 from torchmagic.records.reach import ReachRecord
 from torchmagic.session.run import Run
@@ -37,6 +39,11 @@ class Objective:
     mixed: bool
     altered: bool
     num_classes: int
+
+
+def begins_anew(run: Run) -> bool:
+    """Whether a training of the run ended and another one began: a model was made again, or an optimizer was."""
+    return bool(run.of(RebuiltOptimizerRecord)) or any("#" in each.name for each in run.of(ModelRecord))
 
 
 def single_objective(run: Run) -> Objective | None:

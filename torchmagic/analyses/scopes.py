@@ -172,5 +172,5 @@ def _switches_off(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     last = name_of(called).rpartition(".")[2]
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    refused = isinstance(given, ast.Constant) and given.value is False
-    return refused if last == "set_grad_enabled" else last in _WITHOUT_GRADIENTS and not refused
+    fixed = given.value if isinstance(given, ast.Constant) else None  # what is worked out may refuse
+    return fixed is not True if last == "set_grad_enabled" else last in _WITHOUT_GRADIENTS and fixed is not False

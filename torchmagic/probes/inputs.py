@@ -9,6 +9,7 @@ from torch import nn
 from torchmagic.probes.batch_facts import Facts
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.loaders import Loaders
+from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.repeats import Call, Repeats, values_in
@@ -26,11 +27,15 @@ FIRST_CALLS, FIRST_LOSSES, FIRST_EVALUATIONS = 16, 4, 8
 
 
 class _Calls:
-    """The calls of one model: how many, how many of them trained, and what these and the others were given."""
+    """The calls of models of one name: how many, how many of them trained; of the newest one what it was given."""
 
     def __init__(self) -> None:
         self.count = self.training = 0
-        self.repeats, self.rows = Repeats(), SharedRows()
+        self.begin(None)
+
+    def begin(self, model: Model | None) -> None:
+        """Go on with another model, which knows nothing of what the one before was given."""
+        self.model, self.repeats, self.rows = model, Repeats(), SharedRows()
 
 
 class Inputs:
@@ -61,12 +66,15 @@ class Inputs:
         if self._recorder is not None:
             self._losses.tell_classes(self._recorder)
             for name, calls in self._calls.items():
-                calls.rows.tell(name, self._recorder)
-                repeated = calls.repeats.record(name, self._cast.names.namespace)
-                if repeated is not None:
-                    self._recorder.add(repeated)
+                self._tell(name, calls, self._recorder)
             self._recorder = None
         self._calls.clear()
+
+    def _tell(self, name: str, calls: _Calls, recorder: Recorder) -> None:
+        calls.rows.tell(name, recorder)
+        repeated = calls.repeats.record(name, self._cast.names.namespace)
+        if repeated is not None:
+            recorder.add(repeated)
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         model = self._cast.model_of(module)
@@ -75,6 +83,9 @@ class Inputs:
         calls = self._calls.get(model.name)
         if calls is None:
             calls = self._calls[model.name] = _Calls()
+        if calls.model is not model:
+            self._tell(model.name, calls, self._recorder)
+            calls.begin(model)
         calls.count += 1
         trains = self._taps.grad_enabled and module.training
         calls.training += trains

@@ -11,10 +11,12 @@ BACKWARD = Place(file="<cell>", line=9, source="loss.backward()")
 MADE = Place(file="<cell>", line=4, source="out, hidden = rnn(x, hidden)")
 
 
-def finding(reuse, *, name="hidden", made=MADE, loss="loss"):
+def finding(reuse, *, name="hidden", made=MADE, loss="loss", step=0):
     run = Run()
     message = "Trying to backward through the graph a second time"
-    site = CrashSiteRecord(problem=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=BACKWARD)
+    site = CrashSiteRecord(
+        problem=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=BACKWARD, step=step
+    )
     run.records.append(site)
     if reuse is not None:
         run.records.append(ReusedGraphRecord(reuse=reuse, name=name, made=made, backward=BACKWARD, loss=loss))
@@ -34,6 +36,11 @@ def test_the_line_is_the_one_to_change(reuse, line):
 
 def test_a_carried_state_is_detached():
     assert finding(Reuse.CARRIED).fix.startswith("hidden = hidden.detach()")
+
+
+def test_losses_of_one_optimizer_are_added_and_those_of_two_are_not():
+    assert finding(Reuse.SHARED, name="score").fix.startswith("add the losses")
+    assert finding(Reuse.SHARED, name="score", step=1).fix.startswith("compute score anew")
 
 
 def test_a_sum_of_losses_is_told_as_one():

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.objective import begins_anew, single_objective
 from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, spikes
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -25,7 +25,7 @@ from torchmagic.session.run import Run
 def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: float = MIN_TIMES) -> Iterator[Finding]:
     """Report the largest loss that is far outside of what the steps before it were like."""
     objective = single_objective(run)
-    if objective is None or len(objective.losses) > 1 or objective.sign != 1:
+    if objective is None or len(objective.losses) > 1 or objective.sign != 1 or begins_anew(run):
         return
     steps, raw = run.series("loss", name=objective.losses[0])
     values = np.asarray(raw)

@@ -75,7 +75,9 @@ def _is_one_class(run: Run, varied: list[tuple[float, ...]]) -> bool:
 def _finding(subject: str, values: dict[str, list[float]], flat: bool, max_spread: float, gained: float) -> Finding:  # noqa: FBT001 - which of two
     model, _, loss = subject.rpartition("/")
     spread, share = values["prediction_spread"][-1], values["prediction_share"][-1]
-    what = f"differ by {spread:.1g} of their size over a batch" if flat else "are one class for every sample"
+    what = "are one class for every sample"
+    if flat:
+        what = f"differ by {spread:.1g} of their size over a batch" if spread else "are the same for all of a batch"
     return Finding(
         rule="uniform-prediction",
         severity=Severity.WARNING,

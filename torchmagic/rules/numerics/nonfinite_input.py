@@ -24,13 +24,14 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is not Birth.INPUT:
             continue
+        told = ((record.num_nan, "NaN"), (record.num_inf, "Inf"))
+        counts = ", ".join(f"{number:,} {name}" for number, name in told if number)
         seen = f", evaluation {record.evaluation}," if record.evaluation is not None else ""
         yield Finding(
             rule="nonfinite-input",
             severity=Severity.ERROR,
             confidence=0.99,
-            title=f"the batch at step {record.step}{seen} has {record.num_nan} NaN, {record.num_inf} Inf"
-            f" ({record.where})",
+            title=f"the batch at step {record.step}{seen} has {counts} ({record.where})",
             module=record.model,
             **line_of(record.place),
             step=record.step,
@@ -42,5 +43,7 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
                 "rows": ", ".join(map(str, record.rows)) or "not known",
             },
             why="The data are not finite before the model touches them; everything computed from them is lost.",
-            fix="x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built",
+            fix="x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built"
+            if not record.num_inf
+            else "drop or mend these rows where the data are built: a log or a division of 0, a number too large",
         )

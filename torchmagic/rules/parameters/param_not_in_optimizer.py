@@ -54,7 +54,7 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
         rule="param-not-in-optimizer",
         severity=Severity.ERROR,
         confidence=0.9 if records[-1].owned else 0.8,
-        title=f"{shown} get gradients but no optimizer updates them",
+        title=f"{shown} {'gets' if len(names) == 1 else 'get'} gradients but no optimizer updates them",
         module=module,
         parameter=names[0],
         optimizer=optimizer.name if optimizer else None,

@@ -59,7 +59,7 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
         rule="params-unchanged",
         severity=Severity.ERROR,
         confidence=0.93,
-        title=f"{share:.0%} of the elements of {group.subject} are the same bits after the steps as before",
+        title=f"{share:.0%} of the values that {group.subject} updates are the same bits after the steps as before",
         parameter=name,
         optimizer=group.optimizer,
         **line_of(group.built),

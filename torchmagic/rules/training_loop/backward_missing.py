@@ -39,12 +39,12 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
             rule="backward-missing",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"{optimizer} steps without gradients: no backward ran before {most.count} steps or more",
+            title=f"{optimizer} steps without gradients: no backward ran before at least {most.count} steps",
             optimizer=optimizer,
             **line_of(most.place),
             step=records[0].step,
             evidence={"steps without a backward": most.count, "threshold": min_steps, "steps looked at": most.steps},
-            why="A loss was computed, but nothing computed its gradients: all of them are None or zero, so that the "
+            why="A loss was computed, but its gradients came to no parameter: each grad is None or zero, so that the "
             "step changes nothing.",
             fix=f"loss.backward()  # {where}",
         )

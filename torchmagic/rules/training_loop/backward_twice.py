@@ -32,7 +32,7 @@ def backward_twice(run: Run) -> Iterator[Finding]:
     if site is None:
         return
     reused = next(iter(run.of(ReusedGraphRecord)), None)
-    title, why, fix = _words(reused)
+    title, why, fix = _words(reused, stepped=bool(site.step))
     yield Finding(
         rule="backward-twice",
         severity=Severity.ERROR,
@@ -64,8 +64,14 @@ def _evidence(site: CrashSiteRecord, reused: ReusedGraphRecord | None) -> dict[s
     return {**found, "torch says": short(site.message)}
 
 
-def _words(reused: ReusedGraphRecord | None) -> tuple[str, str, str]:
-    """Return title, why and fix."""
+def _words(reused: ReusedGraphRecord | None, *, stepped: bool) -> tuple[str, str, str]:
+    """Return title, why and fix.
+
+    Args:
+        reused: Whose graph was used again, if that is known.
+        stepped: Whether an optimizer has stepped: two losses of one optimizer would have failed before, so that these
+            are of two.
+    """
     name = reused.name if reused is not None else ""
     loss = reused.loss if reused is not None and reused.loss else "the loss"
     match reused.reuse if reused is not None else Reuse.UNKNOWN:
@@ -84,6 +90,8 @@ def _words(reused: ReusedGraphRecord | None) -> tuple[str, str, str]:
         case Reuse.SHARED:
             why = f"Another loss has gone back through {name} already, and that freed its graph."
             fix = f"add the losses and call backward once; or {name}.detach() in the loss that does not train it"
+            if stepped:
+                fix = f"compute {name} anew for this loss; detach() only what a loss is not to train"
             return f"{loss} and an earlier loss share the graph of {name}", why, fix
         case Reuse.AGAIN:
             fix = f"call {loss}.backward() once for each forward"

@@ -15,7 +15,8 @@ from zero each time, so that they never come to hold more than the last few batc
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.built_lines import line_that_builds
+from torchmagic.analyses.built_lines import begins_a_phase, line_that_builds
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import RebuiltOptimizerRecord
 from torchmagic.rules.rule import line_of, rule
@@ -43,6 +44,9 @@ def optimizer_recreated(
         if record.built < min_built or not record.keeps_state or phases:
             continue
         place = record.builder or line_that_builds(run.source, record.places)
+        in_cell = place is not None and line_at(run.source, place.line) == place.source
+        if place is not None and in_cell and not record.most_passes and begins_a_phase(run.source, place.line):
+            continue  # several passes over slices of a tensor, which nobody counted
         yield Finding(
             rule="optimizer-recreated",
             severity=Severity.WARNING,

@@ -21,6 +21,8 @@ from torchmagic.session.run import Run
 
 # The catalogue asks for five iterations whose graphs live on.
 MIN_GRAPHS = 5
+# What is kept is told from so many bytes on.
+LEAST_BYTES = 1 << 16
 # Graphs that a step adds while they grow; those of a few steps that come and go stay far below.
 MIN_GROWTH = 0.5
 # A store of fixed size is full when so many looks, so far apart, find about as many graphs.
@@ -39,7 +41,7 @@ def retained_graph_leak(run: Run, *, min_graphs: int = MIN_GRAPHS, min_growth: f
     most = max(each.count for each in records)
     keepers = ", ".join(record.holders)
     evidence: dict[str, float | str] = {"graphs of earlier steps alive": most, "threshold": min_graphs}
-    if record.num_bytes is not None:
+    if record.num_bytes is not None and record.num_bytes >= LEAST_BYTES:
         evidence["MiB kept, at least"] = round(record.num_bytes / 2**20, 4)
     if keepers:
         evidence["held by"] = keepers

@@ -45,8 +45,8 @@ def step_missing(
             rule="step-missing",
             severity=Severity.ERROR,
             confidence=0.9 if record.resets or record.scheduled else 0.8,
-            title=f"{record.optimizer} never steps, although its parameters got gradients in {record.iterations} "
-            "iterations or more",
+            title=f"{record.optimizer} never steps, although its parameters got gradients in at least "
+            f"{record.iterations} iterations",
             module=record.module or None,
             optimizer=record.optimizer,
             **line_of(place),

@@ -36,7 +36,7 @@ def zero_grad_after_backward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterato
             rule="zero-grad-after-backward",
             severity=Severity.ERROR,
             confidence=0.96,
-            title=f"{optimizer} steps on gradients that were reset after the backward, {most.count} times or more",
+            title=f"{optimizer} steps on gradients that were reset after the backward, at least {most.count} times",
             optimizer=optimizer,
             **line_of(place),
             step=records[0].step,
