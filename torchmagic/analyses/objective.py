@@ -43,7 +43,8 @@ class Objective:
 
 def begins_anew(run: Run) -> bool:
     """Whether a training of the run ended and another one began: a model was made again, or an optimizer was."""
-    return bool(run.of(RebuiltOptimizerRecord)) or any("#" in each.name for each in run.of(ModelRecord))
+    names = [each.name.partition("#")[0] for each in run.of(ModelRecord)]
+    return bool(run.of(RebuiltOptimizerRecord)) or len(set(names)) < len(names)
 
 
 def single_objective(run: Run) -> Objective | None:
