@@ -185,12 +185,12 @@ def test_the_graphs_themselves_are_not_held(run_cell):
 
 METER = """
 class Meter:
-    def __init__(self):
-        self.value, self.num = 0.0, 0
+    def __init__(self, beta=0.9):
+        self.beta, self.value, self.num = beta, 0.0, 0
 
     def update(self, x):
         self.num += 1
-        self.value = 0.9 * self.value + 0.1 * x
+        self.value = self.beta * self.value + 0.1 * x
 """
 
 
@@ -199,6 +199,6 @@ def test_a_class_from_another_cell_is_read_for_the_line_that_keeps_the_graph(aft
     _, names = run_cell(METER)
     run, _ = run_cell(loop("meter = Meter()", after), names={"Meter": names["Meter"]})
     place = retained(run)[-1].place
-    wanted = "self.value = 0.9 * self.value + 0.1 * x" if "update" in after else after
+    wanted = "self.value = self.beta * self.value + 0.1 * x" if "update" in after else after
     assert place.source == wanted
     assert place.function == ("update" if "update" in after else "<module>")

@@ -32,10 +32,11 @@ def place_that_keeps(
 
 
 def _methods(owner: object) -> Iterator[CodeType]:
-    """Yield the code of the methods of a user's object."""
+    """Yield the code of the methods of a user's object; what a constructor is given comes once."""
     for kind in type(owner).__mro__:
         for each in vars(kind).values():
-            if isinstance(each, FunctionType) and is_users_file(each.__code__.co_filename):
+            is_method = isinstance(each, FunctionType) and each.__name__ != "__init__"
+            if is_method and is_users_file(each.__code__.co_filename):
                 yield each.__code__
 
 
