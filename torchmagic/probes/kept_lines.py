@@ -44,11 +44,7 @@ def _kept_in(code: CodeType, holder: str) -> Site | None:
     """Return the line of a method that puts what it is given into an attribute."""
     given = code.co_varnames[1 : code.co_argcount]
     line = line_that_stores(source_of(code.co_filename), given, [holder], 0)
-    lines = {each for _, _, each in code.co_lines()}
-    if (
-        line is None
-        or line not in lines
-        or f".{holder.rpartition('.')[2]}" not in linecache.getline(code.co_filename, line)
-    ):
+    if line is None or line not in {each for _, _, each in code.co_lines()}:
         return None
-    return Site(code, line)
+    attribute = f".{holder.rpartition('.')[2]}"
+    return Site(code, line) if attribute in linecache.getline(code.co_filename, line) else None

@@ -39,7 +39,7 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
             rule="backward-missing",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"{optimizer} steps without gradients: no backward ran before at least {most.count} steps",
+            title=f"{optimizer} steps without gradients: at least {most.count} had no backward before them",
             optimizer=optimizer,
             **line_of(most.place),
             step=records[0].step,
