@@ -99,10 +99,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--sizes", type=float, nargs="*", default=SIZES)
+    parser.add_argument("--ways", nargs="*", default=list(ways()), choices=list(ways()), help="columns; default all")
     parser.add_argument("--memory", type=float, help="also the extra memory, for a tensor of so many elements")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
-    timed = ways()
+    timed = {name: deed for name, deed in ways().items() if name in chosen.ways}
     print(f"torch {torch.__version__}, {chosen.threads} threads, float32, numba {compiled._is_there()}")
     if compiled._is_there():
         import numba  # noqa: F401 - so that the first use is over

@@ -102,13 +102,21 @@ MADE = {
     "no_zero": lambda values: _with(values, values == 0, 1e-30),
     "up_to_zero": lambda values: _with(-values.abs(), values == 0, 0.0),
     "down_to_minus_zero": lambda values: _with(values.abs(), values == 0, -0.0),
+    # What is left over after whole vectors.
+    "least_last": lambda values: _with(values, -1, -50.0),
+    "greatest_last": lambda values: _with(values, -2, 50.0),
+    "zero_last": lambda values: _with(values.abs() + 1, -3, 0.0),
+    "subnormal_last": lambda values: _with(values.abs() + 1, -1, -1e-39),
+    "nan_last": lambda values: _with(values, -1, math.nan),
+    "inf_last": lambda values: _with(values, -2, math.inf),
+    "a_few": lambda values: torch.cat([values.reshape(-1)[: compiled.BLOCK], values.reshape(-1)[7:10]]),
 }
 
 
 @pytest.mark.parametrize("seen", MADE)
 def test_the_compiled_pass_agrees_with_torchs_operators(seen, monkeypatch):
     pytest.importorskip("numba")
-    values = torch.randn(70_000, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
+    values = torch.randn(70_005, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
     values[::7] = 0.0
     values[::70] = -0.0
     values = MADE[seen](values)

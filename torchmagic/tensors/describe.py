@@ -70,8 +70,7 @@ def describe(tensor: Any, *, name: str = "", asked: Asked | None = None) -> Tens
     try:
         stored = stored_values(source)
         record = replace(record, notes=notes + stored.notes)
-        record = _with_values(record, stored, asked)
-        return replace(record, gradient=_gradient(source))
+        return replace(record, gradient=_gradient(source), **_of_values(record, stored, asked))
     except RuntimeError as error:
         return replace(record, notes=(*record.notes, f"its values cannot be read: {_first_line(error)}"))
 
@@ -82,10 +81,10 @@ def _related(record: TensorRecord, source: torch.Tensor, asked: Asked) -> Tensor
         raise ValueError(f"{len(dims)} names of dimensions came, {source.dim()} were wanted for {list(record.shape)}")
     known = list(named_tensors(asked.names)) if asked.names is not None else []
     graph = graph_of(source, {id(each): name for name, each in known})
-    record = replace(record, dims=dims if any(dims) else (), graph=graph)
-    if asked.names is None and not asked.full:
-        return record
-    return replace(record, relations=relations_of(source, known, expression=record.name, search=asked.full))
+    told: dict[str, Any] = {"dims": dims if any(dims) else (), "graph": graph}
+    if asked.names is not None or asked.full:
+        told["relations"] = relations_of(source, known, expression=record.name, search=asked.full)
+    return replace(record, **told)
 
 
 def _comparison(source: torch.Tensor, asked: Asked) -> Comparison:
@@ -95,10 +94,11 @@ def _comparison(source: torch.Tensor, asked: Asked) -> Comparison:
         return compare(*values, name=asked.other_name)
 
 
-def _with_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> TensorRecord:
+def _of_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> dict[str, Any]:
+    """The fields of a record that come from the values."""
     values = stored.values
     if values is None:
-        return record
+        return {}
     # A subclass may give the operators a meaning of its own; its numbers are asked for in torch's.
     with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
         statistics, histogram = measure(values, repeat=stored.repeat, full=asked.full, hist=asked.hist)
@@ -107,15 +107,14 @@ def _with_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> Te
         picture = picture_of(values, dims=dims, as_image=asked.image)
     if not stored.placed:
         statistics = replace(statistics, nonfinite_at=())
-    return replace(
-        record,
-        statistics=statistics,
-        histogram=histogram,
-        headroom=headroom(values.dtype, statistics.abs_max),
-        picture=picture,
-        values=text,
-        notes=record.notes + _numbers_notes(values, statistics),
-    )
+    return {
+        "statistics": statistics,
+        "histogram": histogram,
+        "headroom": headroom(values.dtype, statistics.abs_max),
+        "picture": picture,
+        "values": text,
+        "notes": record.notes + _numbers_notes(values, statistics),
+    }
 
 
 def _numbers_notes(values: torch.Tensor, statistics: Statistics) -> tuple[str, ...]:

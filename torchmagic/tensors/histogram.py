@@ -48,6 +48,7 @@ class Bins:
         self._width = self._high * scale - self._start
         self._weight = weight
         self._counts = [0] * self._num_bins
+        self._edges = _edges(self._low, self._high, self._num_bins, by_ratio=by_ratio)
 
     def nothing(self) -> NDArray[np.int64]:
         """A zero for each bin."""
@@ -62,18 +63,26 @@ class Bins:
         places = np.clip(shares.astype(np.int64), 0, self._num_bins - 1)
         return np.bincount(places, minlength=self._num_bins)
 
+    def counted_in_order(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many of finite values (1-d, rising, not scaled) fall into each bin."""
+        below: NDArray[np.int64] = np.array([0, *np.searchsorted(values, self._edges[1:-1]), len(values)])
+        return below[1:] - below[:-1]
+
     def add(self, counts: NDArray[np.int64]) -> None:
         """Take in what was counted."""
         self._counts = [old + self._weight * new for old, new in zip(self._counts, counts.tolist(), strict=True)]
 
     def record(self, *, num_sampled: int = 0) -> Histogram:
         """The counts so far; ``num_sampled`` says that they come from a sample of so many values."""
-        shares = [place / self._num_bins for place in range(self._num_bins + 1)]
-        # Two products, because high - low overflows where both are near the largest float64 of either sign.
-        edges = tuple(self._low * (1 - share) + self._high * share for share in shares)
-        if self._by_ratio:
-            edges = tuple(map(math.exp, edges))
-        return Histogram(edges=edges, counts=tuple(self._counts), num_sampled=num_sampled, by_ratio=self._by_ratio)
+        counts = tuple(self._counts)
+        return Histogram(edges=self._edges, counts=counts, num_sampled=num_sampled, by_ratio=self._by_ratio)
+
+
+def _edges(low: float, high: float, num_bins: int, *, by_ratio: bool) -> tuple[float, ...]:
+    shares = [place / num_bins for place in range(num_bins + 1)]
+    # Two products, because high - low overflows where both are near the largest float64 of either sign.
+    edges = tuple([low * (1 - share) + high * share for share in shares])
+    return tuple(map(math.exp, edges)) if by_ratio else edges
 
 
 def _suitable(num_values: int) -> int:

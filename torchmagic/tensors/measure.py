@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -47,34 +48,21 @@ def measure(
     if not found.parts:
         return counts, None
     whole = joined(found.parts)
+    told = _moments(whole, counts.num_finite)
     if not spread:
-        return _with_moments(counts, whole), None
-    return _finite_part(values, whole, counts, repeat, full=full, hist=hist)
-
-
-def _finite_part(
-    values: torch.Tensor, whole: Whole, counts: Statistics, repeat: int, *, full: bool, hist: bool
-) -> tuple[Statistics, Histogram | None]:
-    low, high = whole.low, whole.high
+        return replace(counts, **told), None
     is_integer = not (values.is_floating_point() or values.is_complex())
-    spread = spread_of(values, low, high, full=full, hist=hist, is_integer=is_integer, repeat=repeat)
-    statistics = replace(
-        _with_moments(counts, whole),
-        num_distinct=spread.num_distinct,
-        quantiles=spread.quantiles,
-        num_sampled=spread.num_sampled,
-    )
-    return statistics, spread.histogram
+    seen = spread_of(values, whole.low, whole.high, full=full, hist=hist, is_integer=is_integer, repeat=repeat)
+    told |= {"num_distinct": seen.num_distinct, "quantiles": seen.quantiles, "num_sampled": seen.num_sampled}
+    return replace(counts, **told), seen.histogram
 
 
-def _with_moments(counts: Statistics, whole: Whole) -> Statistics:
-    num_finite = counts.num_finite
-    return replace(
-        counts,
-        min=whole.low,
-        max=whole.high,
-        mean=whole.mean,
-        std=whole.std * math.sqrt(num_finite / (num_finite - 1)) if num_finite > 1 else None,
-        abs_max=max(abs(whole.low), abs(whole.high)),
-        l2=whole.rms * math.sqrt(num_finite),
-    )
+def _moments(whole: Whole, num_finite: int) -> dict[str, Any]:
+    return {
+        "min": whole.low,
+        "max": whole.high,
+        "mean": whole.mean,
+        "std": whole.std * math.sqrt(num_finite / (num_finite - 1)) if num_finite > 1 else None,
+        "abs_max": max(abs(whole.low), abs(whole.high)),
+        "l2": whole.rms * math.sqrt(num_finite),
+    }

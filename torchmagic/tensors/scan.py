@@ -13,6 +13,8 @@ from torchmagic.tensors import cores
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.compiled import (
     BLOCK,
+    HIGH,
+    LOW,
     NEGATIVE,
     NUM_COLUMNS,
     SMALL,
@@ -20,7 +22,6 @@ from torchmagic.tensors.compiled import (
     TOTAL,
     ZERO,
     Scan,
-    ends,
     scan_for,
 )
 from torchmagic.tensors.cores import Walk, on_all_cores, on_ranges
@@ -146,22 +147,26 @@ def _scan(values: NDArray[Any], begin: int, tiny: float, scan: Scan) -> Found:
     rows = np.empty((math.ceil(len(values) / BLOCK), NUM_COLUMNS))
     # Squares of what is left after taking off some value of the tensor cancel less.
     shift = float(values[0]) if math.isfinite(values[0]) else 0.0
-    scan(values.view(np.int32), values, shift, rows)
+    scan(values, shift, rows)
     nums = np.full(len(rows), BLOCK)
     nums[-1] = len(values) - BLOCK * (len(rows) - 1)
-    lows, highs = ends(rows)
-    means = rows[:, TOTAL] / nums
     with np.errstate(invalid="ignore"):  # where a value is not finite
-        rest = rows[:, SQUARES] - rows[:, TOTAL] * means
-    means += shift
-    plain = np.isfinite(lows) & np.isfinite(highs) & (rest > LEAST_REST * rows[:, SQUARES])
+        rest = rows[:, SQUARES] - rows[:, TOTAL] ** 2 / nums
+        plain = rest > LEAST_REST * rows[:, SQUARES]
     found = _walk_again(values, np.flatnonzero(~plain), begin, tiny)
-    deviations = np.sqrt(np.where(plain, rest, 0) / nums)
-    columns = nums, lows, highs, means, deviations, *rows[:, (ZERO, NEGATIVE)].T.astype(int)
-    small = (rows[:, SMALL] - rows[:, ZERO]).astype(int)
-    for row in zip(*(each[plain].tolist() for each in (*columns, small)), strict=True):
-        found.parts.append(Part(*row))
+    if plain.any():
+        found.parts.append(_all_of(rows[plain], nums[plain], rest[plain], shift))
     return found
+
+
+def _all_of(rows: NDArray[np.float64], nums: NDArray[Any], rest: NDArray[np.float64], shift: float) -> Part:
+    """Join what the blocks hold; squares of float32 neither overflow nor vanish."""
+    num = int(nums.sum())
+    offset = math.fsum(rows[:, TOTAL].tolist()) / num
+    squares = math.fsum((rest + nums * (rows[:, TOTAL] / nums - offset) ** 2).tolist())
+    zero, negative, small = rows[:, (ZERO, NEGATIVE, SMALL)].sum(0).astype(int).tolist()
+    low, high = rows[:, LOW].min().item(), rows[:, HIGH].max().item()
+    return Part(num, low, high, shift + offset, math.sqrt(squares / num), zero, negative, small - zero)
 
 
 def _walk_again(values: NDArray[Any], blocks: Iterable[int], begin: int, tiny: float) -> Found:

@@ -52,9 +52,11 @@ def spread_of(
         by_ratio = not is_integer and _is_skewed(ordered, low, high)
         scale = 1.0 if by_ratio else scale_for(max(abs(low), abs(high)))
         bins = Bins(low, high, num_values=num_values, whole=is_integer, scale=scale, weight=repeat, by_ratio=by_ratio)
-    if bins is not None:
-        _fill(bins, values if counted else torch.from_numpy(ordered), scale)
     sampled = 0 if num_values <= SAMPLE_SIZE else SAMPLE_SIZE
+    if bins is not None and counted and sampled:
+        _fill(bins, values, scale)
+    elif bins is not None:
+        bins.add(bins.counted_in_order(ordered))
     found = quantiles(ordered)
     if sampled and full:
         found, sampled = exact_quantiles(values, low, high), 0
