@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from torchmagic.records.data import BatchRecord, ClassCountsRecord, Source
-from torchmagic.records.feeding import SharedRowsRecord
+from torchmagic.records.feeding import RepeatedInputRecord, SharedRowsRecord
 
 ONLY = {"only": ("data",)}
 LOOP = """
@@ -109,3 +109,23 @@ def test_a_model_of_another_fold_has_trained_on_nothing_of_this_one(run_cell, bu
     found = run.of(SharedRowsRecord)
     assert len(found) == 4
     assert {record.num_equal for record in found} == {shared}
+
+
+FEW = """
+net = nn.Sequential(nn.Linear(3, 256), nn.Linear(256, 2))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+best = {name: value.detach().clone() for name, value in net.named_parameters()}
+for i in range(12):
+    opt.zero_grad()
+    F.cross_entropy(net(x[part]), y[part]).backward()
+    opt.step()
+    with torch.no_grad():
+        net(x[rest])
+"""
+
+
+@pytest.mark.parametrize(("rest", "evaluated"), [(slice(8, 32), 24), (slice(0, 8), 0)])
+def test_of_rows_that_repeat_it_is_told_how_many_there_are_and_how_many_others_are_evaluated(run_cell, rest, evaluated):
+    run, _ = run_cell(FEW, names=data(part=slice(0, 8), rest=rest), **ONLY)
+    (record,) = run.of(RepeatedInputRecord)
+    assert (record.num_rows, record.num_known, record.num_evaluated) == (8, 64, evaluated)  # 256 are weights

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from torchmagic.analyses.carried_names import loops_around
 from torchmagic.analyses.scopes import name_of
 from torchmagic.analyses.syntax import holds, last_name, tree_of
 from torchmagic.records.place import Place
@@ -14,6 +15,7 @@ MAKERS = frozenset({
     "tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "DoubleTensor", "rand", "randn", "randint", "arange",
     "linspace", "zeros", "ones", "full", "stack", "load", "read_csv", "array", "asarray", "normal", "uniform",
 })  # fmt: skip
+_PASSES_AND_BATCHES = 2
 SEEDERS = frozenset({"manual_seed", "seed", "seed_everything", "default_rng", "RandomState"})
 
 
@@ -60,6 +62,15 @@ def reseeds_in_a_loop(source: str) -> int | None:
             if isinstance(node, ast.Call) and last_name(node.func) in SEEDERS and _is_constant(node):
                 return node.lineno
     return None
+
+
+def goes_through_parts(source: str, line: int) -> bool:
+    """Whether a line stands in loops that go through data part by part: over passes and batches, or with a stride.
+
+    A loop that builds an optimizer goes over trials, not over data.
+    """
+    loops = [loop for loop in loops_around(source, line) if not _builds_an_optimizer(loop)]
+    return len(loops) >= _PASSES_AND_BATCHES or any(_has_stride(loop) for loop in loops)
 
 
 def lines_giving(source: str, name: str) -> Iterator[tuple[int, ast.expr]]:
@@ -115,6 +126,20 @@ def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast
     parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
     for i, each in enumerate(target.elts):
         yield from _unpacked(each, parts[i] if len(parts) == len(target.elts) else value)
+
+
+def _builds_an_optimizer(loop: ast.For | ast.While) -> bool:
+    bound = (node.value for node in ast.walk(loop) if isinstance(node, ast.Assign))
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "parameters" for value in bound for each in ast.walk(value)
+    )
+
+
+def _has_stride(loop: ast.For | ast.While) -> bool:
+    """Whether it runs over ``range(first, last, step)`` or a number of parts, a quotient."""
+    nodes = list(ast.walk(loop.iter)) if isinstance(loop, ast.For) else []
+    strides = (isinstance(node, ast.Call) and last_name(node.func) == "range" and len(node.args) == 3 for node in nodes)  # noqa: PLR2004 - first, last, step
+    return any(strides) or any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) for node in nodes)
 
 
 def _is_constant(call: ast.Call) -> bool:

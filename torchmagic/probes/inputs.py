@@ -72,7 +72,7 @@ class Inputs:
 
     def _tell(self, name: str, calls: _Calls, recorder: Recorder) -> None:
         calls.rows.tell(name, recorder)
-        repeated = calls.repeats.record(name, self._cast.names.namespace)
+        repeated = calls.repeats.record(calls.model, self._cast.names.namespace) if calls.model is not None else None
         if repeated is not None:
             recorder.add(repeated)
 
@@ -110,6 +110,7 @@ class Inputs:
                 calls.rows.train(loader, tensors[0])
         elif tensors:
             calls.rows.evaluate(loader, tensors[0], site_of(frame))
+            calls.repeats.evaluate(tensors)
         self._pacer.pay("inputs", now() - began)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from torchmagic.probes.members import Model
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.variables import variables
 from torchmagic.records.feeding import RepeatedInputRecord
@@ -44,6 +45,7 @@ class Repeats:
         self._call = self._step = -1
         self._streak = self._began = 0
         self._longest = 0
+        self._evaluated = 0
         self._told: tuple[int, tuple[int, ...], str, Site | None, int] | None = None
 
     def look(self, call: Call) -> float | None:
@@ -76,19 +78,26 @@ class Repeats:
         self._seen, self._ref, self._call, self._step = found, weakref.ref(first), call.number, step
         return result
 
-    def record(self, model: str, namespace: Mapping[str, Any]) -> RepeatedInputRecord | None:
+    def evaluate(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Take in what the model was evaluated on."""
+        first = tensors[0]
+        if first.dim() and self._seen is not None and fingerprint(first) != self._seen[0][0]:
+            self._evaluated = max(self._evaluated, first.shape[0])
+
+    def record(self, model: Model, namespace: Mapping[str, Any]) -> RepeatedInputRecord | None:
         """Return what was found, or None where nothing repeated."""
         if self._told is None or self._longest + 1 < FEWEST:
             return None
         step, shape, loader, site, known = self._told
         return RepeatedInputRecord(
-            model=model,
+            model=model.name,
             step=step,
             num_steps=self._longest + 1,
             num_rows=shape[0] if shape else 1,
-            num_known=max(known, _most_rows(namespace, shape[1:])),
+            num_known=max(known, _most_rows(namespace, shape[1:], model)),
             loader=loader,
             place=place_of(site),
+            num_evaluated=self._evaluated,
         )
 
 
@@ -103,10 +112,12 @@ def _rows_of_base(tensor: torch.Tensor) -> int:
     return int(base.shape[0]) if base is not None and base.dim() and base.shape[1:] == tensor.shape[1:] else 0
 
 
-def _most_rows(namespace: Mapping[str, Any], columns: tuple[int, ...]) -> int:
-    """Return the rows of the user's largest tensor or array whose rows have a shape."""
+def _most_rows(namespace: Mapping[str, Any], columns: tuple[int, ...], model: Model) -> int:
+    """Return the rows of the user's largest tensor or array whose rows have a shape; weights and copies are no data."""
+    weights = {weight.shape for weight in (ref() for ref in model.parameters.values()) if weight is not None}
     shapes = (getattr(value, "shape", None) for _, value in variables(namespace) if _is_data(value))
-    return max((int(shape[0]) for shape in shapes if shape and tuple(shape[1:]) == columns), default=0)
+    rows = (int(shape[0]) for shape in shapes if shape and tuple(shape[1:]) == columns and shape not in weights)
+    return max(rows, default=0)
 
 
 def _is_data(value: Any) -> bool:

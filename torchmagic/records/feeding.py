@@ -40,6 +40,7 @@ class RepeatedInputRecord:
         num_known: Rows of the largest tensor or array at hand that has the same columns; 0 where there is none.
         loader: Name of the loader that gave them; empty where none did.
         place: Line that called the model.
+        num_evaluated: Most rows of other values that the model was evaluated on; 0 where there were none.
     """
 
     model: str
@@ -49,6 +50,7 @@ class RepeatedInputRecord:
     num_known: int
     loader: str
     place: Place | None
+    num_evaluated: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

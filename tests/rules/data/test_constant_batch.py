@@ -35,9 +35,16 @@ def use(*, single=30, passes=30, trained=30):
     )
 
 
-def repeated(*, num_steps=16, rows=32, known=640, source="", place=CALL):
+def repeated(*, num_steps=16, rows=32, known=640, source="", place=CALL, evaluated=0):
     return RepeatedInputRecord(
-        model="net", step=0, num_steps=num_steps, num_rows=rows, num_known=known, loader=source, place=place
+        model="net",
+        step=0,
+        num_steps=num_steps,
+        num_rows=rows,
+        num_known=known,
+        loader=source,
+        place=place,
+        num_evaluated=evaluated,
     )
 
 
@@ -148,3 +155,34 @@ def test_a_loader_without_a_pass_is_silent():
 def test_a_loader_that_is_not_known_is_silent():
     assert found(repeated(source="other", known=10**6)) == []
     assert found(loader(num_batches=1), repeated(source="other", known=10**6)) == []
+
+
+def test_few_rows_of_a_model_that_is_evaluated_on_others_may_be_all_that_is_for_training():
+    (finding,) = found(repeated(evaluated=320))
+    assert (finding.severity, finding.line) == (Severity.INFO, 2)
+    (outside,) = found(repeated(evaluated=320, place=Place(file="train.py", line=3, source="out = net(batch)")))
+    assert outside.severity == Severity.INFO
+
+
+@pytest.mark.parametrize(
+    ("loop", "severity"),
+    [
+        ("for i in range(0, 640, 32):\n", Severity.ERROR),
+        ("for i in range(640 // 32):\n", Severity.ERROR),
+        ("for epoch in range(3):\n  for i in range(9):\n", Severity.ERROR),
+        ("for rate in rates:\n  opt = Adam(net.parameters(), rate)\n  for i in range(9):\n", Severity.INFO),
+        ("while True:\n", Severity.INFO),
+    ],
+)
+def test_loops_over_parts_of_the_data_say_that_a_batch_was_meant(loop, severity):
+    source = loop + "    xb = x[:32]\n    loss = f(net(xb))\n"
+    line = source.count("\n")
+    place = Place(file="<cell>", line=line, source="loss = f(net(xb))")
+    (finding,) = found(repeated(evaluated=320, place=place), source=source)
+    assert (finding.severity, finding.line) == (severity, line - 1)
+
+
+def test_what_a_loader_gives_and_what_a_seed_repeats_is_not_meant():
+    assert found(loader(shuffle=True), repeated(source="train", evaluated=320))[0].severity == Severity.ERROR
+    source = "for i in range(9):\n    torch.manual_seed(0)\n    loss = f(net(torch.randn(4, 2)))\n"
+    assert found(repeated(evaluated=320), source=source)[0].severity == Severity.ERROR

@@ -13,7 +13,7 @@ variable; a seed that is set in each step; an input that lost its values, as by 
 import math
 from collections.abc import Iterator
 
-from torchmagic.analyses.data_lines import fetch_line, reseeds_in_a_loop
+from torchmagic.analyses.data_lines import fetch_line, goes_through_parts, reseeds_in_a_loop
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
@@ -43,6 +43,9 @@ def constant_batch(run: Run, *, min_steps: int = MIN_STEPS, min_rest: float = MI
     for record in run.of(RepeatedInputRecord) if not found else ():
         confidence = _confidence(run, record, min_rest)
         if record.num_steps < min_steps or not confidence:
+            continue
+        if _may_be_meant(run, record):
+            yield _few_rows(run, record)
             continue
         found = True
         reseeded = reseeds_in_a_loop(run.source) if not record.loader else None
@@ -103,6 +106,31 @@ def _confidence(run: Run, record: RepeatedInputRecord, min_rest: float) -> float
     if record.num_known >= min_rest * record.num_rows:
         return 0.85
     return 0.8 if reseeds_in_a_loop(run.source) else 0.0
+
+
+def _may_be_meant(run: Run, record: RepeatedInputRecord) -> bool:
+    """Whether all steps may be on the few rows that are for training: the model is evaluated on others."""
+    if record.loader or not record.num_evaluated or reseeds_in_a_loop(run.source):
+        return False
+    place = record.place
+    in_cell = place is not None and line_at(run.source, place.line) == place.source
+    return place is None or not in_cell or not goes_through_parts(run.source, place.line)
+
+
+def _few_rows(run: Run, record: RepeatedInputRecord) -> Finding:
+    return Finding(
+        rule="constant-batch",
+        severity=Severity.INFO,
+        confidence=0.5,
+        title=f"{record.model} is trained on the same {record.num_rows} of {record.num_known} rows in each step",
+        module=record.model,
+        **_fetched(run, record.place, record.model),
+        step=record.step,
+        evidence={"equal steps looked at": record.num_steps, "rows evaluated at once": record.num_evaluated},
+        why="That is right where these rows are all that is for training. Where they were to be one batch of many, the "
+        "others are never used.",
+        fix="xb = x[i : i + size]  # if these rows were to be one batch of many",
+    )
 
 
 def _of_one_value(run: Run, min_steps: int) -> Iterator[Finding]:
