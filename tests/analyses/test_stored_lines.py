@@ -103,3 +103,19 @@ def test_what_a_method_is_given_is_found_where_it_is_kept(given, line):
     log = "class Log:\n    def note(self, value, name):\n        self.all.append(value)\n\n\n"
     loop = LOOP.format(line=f"log.note({given}, name='train')")
     assert line_that_stores(log + loop, ["loss"], [], 11) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("stats[name].append(value)", 6), ("stats[name].append(value.item())", None), ("names.append(x)", None)],
+)
+def test_parts_of_a_sum_are_found_where_each_is_kept(line, told):
+    source = f"""for x, y in batches:
+    terms = {{"mse": mse(net(x), y), "l1": l1(net(x), y)}}
+    opt.zero_grad()
+    sum(terms.values()).backward()
+    for name, value in terms.items():
+        {line}
+    opt.step()
+"""
+    assert line_that_stores(source, ["loss"], [], 4) == told

@@ -41,7 +41,7 @@ def device_words(site: CrashSiteRecord) -> tuple[str, str, str, str | None]:
             return (
                 title,
                 f"{why} A model on meta has shapes and no values.",
-                f"{root} = {root}.to_empty(device={given.device!r})",
+                f"{root}.to_empty(device={given.device!r})  # its values are then anything: load or initialise them",
                 _parameter(site, weight),
             )
         fix = f"{_plain(given)} = {_plain(given)}.to({weight.device!r})"

@@ -28,7 +28,8 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
     off = {id(part) for node in nodes if _is_no_grad(node) for part in ast.walk(node)}
     loops = [node for node in nodes if isinstance(node, _LOOPS)]
     inner = {id(part) for loop in loops if holds(loop, backward) for part in ast.walk(loop)}
-    names = _with_graphs(nodes, set(losses), cut)
+    losses = {*losses, *_summed(nodes, backward)}
+    names = _with_graphs(nodes, losses, cut)
     written = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     names |= _handed_on(nodes, written, names, cut)
     best: tuple[int, int] | None = None
@@ -38,13 +39,21 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
                 continue
             root = _text(target)
             held = any(root == each or each.endswith("." + root.removeprefix("self.")) for each in holders)
-            own = _carries(value, set(losses), cut)
+            own = _carries(value, losses, cut)
             score = 4 * held + 2 * (id(node) in inner) + own
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in written:
                 score = 0  # a method of the user's: the line in it that stores is the place, where it is found
             if isinstance(node, ast.Call) or held or id(node) in inner or isinstance(value, ast.ListComp):
                 best = max(best or (-1, 0), (score, -node.lineno))  # type: ignore[attr-defined] # statements and calls
     return -best[1] if best else None
+
+
+def _summed(nodes: list[ast.AST], backward: int) -> Iterator[str]:
+    """Yield the names in an expression on which ``backward`` is called at a line, as ``sum(terms.values())``."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and last_name(node.func) == "backward" and node.lineno == backward:
+            of = node.func.value if isinstance(node.func, ast.Attribute) else node
+            yield from (part.id for part in ast.walk(of) if isinstance(part, ast.Name) and isinstance(of, ast.Call))
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -83,6 +92,9 @@ def _with_graphs(nodes: list[ast.AST], names: set[str], cut: set[int]) -> set[st
     for node in assigned:
         if _carries(node.value, found, cut) and isinstance(node.value, (ast.BinOp, ast.Name, ast.Call)):
             found |= {part.id for each in node.targets for part in ast.walk(each) if isinstance(part, ast.Name)}
+    for node in nodes:
+        if isinstance(node, (ast.For, ast.comprehension)) and _carries(node.iter, found, cut):
+            found |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
     return found
 
 

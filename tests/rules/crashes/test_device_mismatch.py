@@ -40,7 +40,7 @@ def test_a_model_that_stayed_on_the_host_goes_to_the_batch():
 
 
 def test_a_model_without_values_is_given_some():
-    assert layer("meta", "cpu").fix == "net = net.to_empty(device='cpu')"
+    assert layer("meta", "cpu").fix.startswith("net.to_empty(device='cpu')  # its values are then anything")
 
 
 def test_an_attribute_that_was_left_behind_becomes_a_buffer():
