@@ -92,9 +92,9 @@ def _with_graphs(nodes: list[ast.AST], names: set[str], cut: set[int]) -> set[st
     for node in assigned:
         if _carries(node.value, found, cut) and isinstance(node.value, (ast.BinOp, ast.Name, ast.Call)):
             found |= {part.id for each in node.targets for part in ast.walk(each) if isinstance(part, ast.Name)}
-    for node in nodes:
-        if isinstance(node, (ast.For, ast.comprehension)) and _carries(node.iter, found, cut):
-            found |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    for loop in nodes:
+        if isinstance(loop, (ast.For, ast.comprehension)) and _carries(loop.iter, found, cut):
+            found |= {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
     return found
 
 
