@@ -87,3 +87,10 @@ def test_an_option_of_zero_is_not_told_at_a_line_that_sets_the_rate(history):
     history.run.source = "group['lr'] = 0.0\n"
     (finding,) = found(history, [0.0] * 20)
     assert finding.line == 2
+
+
+def test_groups_that_stand_still_together_are_told_together(history):
+    for subject in ("opt[0]", "opt[1]", "opt[2]"):
+        history.group(subject=subject).rates([0.1 * (subject == "opt[0]")] * 20, subject)
+    (finding,) = lr_zero(history.run)
+    assert finding.title == "the learning rate of opt[1] and opt[2] is 0 for 100% of the steps"

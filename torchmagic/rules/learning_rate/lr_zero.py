@@ -36,28 +36,30 @@ END_SHARE = 0.1
 def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_STEPS) -> Iterator[Finding]:
     """Report each group whose rate is zero for much of the run, warm-up and the end of a decay left out."""
     told: set[str] = set()
+    alike: dict[tuple[str, float], list[tuple[Rate, NDArray[np.bool_]]]] = {}
     for rate in rates(run):
-        num_steps = len(rate.values)
-        if num_steps < min_steps or rate.group.subject in told or _is_frozen(run, rate):
+        if len(rate.values) < min_steps or rate.group.subject in told or _is_frozen(run, rate):
             continue
         zero = _stuck_at_zero(rate.values)
         share = float(zero.mean())
-        if share < min_share:
-            continue
-        told.add(rate.group.subject)
-        first = int(np.flatnonzero(zero)[0])
+        if share >= min_share:
+            told.add(rate.group.subject)
+            alike.setdefault((rate.group.optimizer, share), []).append((rate, zero))
+    for (optimizer, share), groups in alike.items():
+        rate, zero = groups[0]
+        subjects = " and ".join(each.group.subject for each, _ in groups)
         yield Finding(
             rule="lr-zero",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"the learning rate of {rate.group.subject} is 0 for {share:.0%} of the steps",
-            optimizer=rate.group.optimizer,
+            title=f"the learning rate of {subjects} is 0 for {share:.0%} of the steps",
+            optimizer=optimizer,
             **_place(run, rate),
-            step=rate.group.step + first,
+            step=rate.group.step + int(np.flatnonzero(zero)[0]),
             evidence={
                 "share of steps at 0": share,
                 "threshold": min_share,
-                "steps": num_steps,
+                "steps": len(rate.values),
                 "largest rate": float(rate.values.max()),
                 "schedule": rate.schedules[0].class_name if rate.schedules else "none",
             },
