@@ -4,8 +4,15 @@ import pytest
 import torch
 from torch.nn import functional
 
+from torchmagic.records.crash import TargetRangeRecord
 from torchmagic.records.evaluation import AwakeDropoutRecord, EvaluationRecord
-from torchmagic.records.loss import BroadcastRecord, LossInputRecord, ProbabilityInputRecord, SoftmaxAxisRecord
+from torchmagic.records.loss import (
+    WEIGHTED,
+    BroadcastRecord,
+    LossInputRecord,
+    ProbabilityInputRecord,
+    SoftmaxAxisRecord,
+)
 from torchmagic.records.protocol import EvalModeRecord
 
 # Functions that were imported before the run began, so that no wrapper is around them.
@@ -233,3 +240,47 @@ def test_a_validation_with_gradients_in_training_mode_is_seen_between_two_batche
 def test_a_logarithm_below_a_weight_is_told_from_weighted_scores(run_cell, loss, weighted):
     records = looped(run_cell, loss).of(LossInputRecord)
     assert {record.log_above for record in records} == {weighted}
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("e = (one(x)[:, 0] - target) ** 2; loss = (e * w[:, None]).sum() / w.sum()", [((12,), (12, 1))]),
+        ("e = (one(x) - target[:, None]) ** 2; loss = (w * e).mean()", [((12, 1), (12,))]),
+        ("loss = (F.cross_entropy(net(x), y, reduction='none') * w[:, None]).mean()", [((12,), (12, 1))]),
+        ("e = (one(x)[:, 0] - target) ** 2; loss = (e * w).sum() / w.sum()", []),
+        ("e = (one(x)[:, 0] - target) ** 2; loss = (e * w[:, None]).sum(0).max()", []),
+        ("e = (one(x)[:, 0] - target) ** 2; loss = (e * torch.rand(12, 12)).sum()", []),
+        ("e = (net(x) - y[:, None]) ** 2; loss = (e * w[:, None]).sum()", []),
+        ("e = (one(x)[:1, 0] - target[:1]) ** 2; loss = (e * w[:1, None]).sum()", []),
+    ],
+    ids=["column", "row", "criterion", "alike", "reduced by rows", "matrix", "a row of each", "one sample"],
+)
+def test_weights_that_are_stretched_against_losses_are_told(run_cell, code, told):
+    run = looped(run_cell, f"w = torch.rand(12); {code}")
+    records = [each for each in run.of(BroadcastRecord) if each.loss == WEIGHTED]
+    assert {(each.input_shape, each.target_shape) for each in records} == set(told)
+
+
+def test_targets_out_of_reach_of_a_logit_that_is_never_negative_are_counted(run_cell):
+    goal = "(torch.arange(12) % 3 == 0).float()[:, None]"
+    run = looped(run_cell, f"loss = F.binary_cross_entropy_with_logits(one(x).relu(), {goal})")
+    assert all(record.outside == pytest.approx(8 / 12) for record in run.of(LossInputRecord))
+    run = looped(run_cell, f"loss = F.binary_cross_entropy_with_logits(one(x), {goal})")
+    assert all(record.outside != record.outside for record in run.of(LossInputRecord))
+
+
+@pytest.mark.parametrize(
+    ("call", "swapped"),
+    [
+        ("bce({goal}, one(x), reduction='none').mean()", [True]),
+        ("bce(one(x), {goal} * 3, reduction='none').mean()", []),
+        ("bce(one(x), {goal} * 3)", [False]),
+        ("bce(one(x), 3 + one(x).detach())", [False]),
+    ],
+)
+def test_a_binary_loss_is_told_whose_prediction_and_target_have_changed_places(run_cell, call, swapped):
+    goal = "(torch.arange(12) % 3 == 0).float()[:, None]"
+    code = f"loss = {call.format(goal=goal)}".replace("bce(", "F.binary_cross_entropy_with_logits(")
+    run = looped(run_cell, code)
+    assert {each.reversed for each in run.of(TargetRangeRecord)} == set(swapped)

@@ -12,6 +12,8 @@ from torchmagic.session.run import Run
 
 # A rate that ends as high as it ever was, and this many times its beginning, looks for its own limit.
 RANGE_TEST = 30.0
+# A warm-up that has passed its base by this factor, and still rises, was to end there.
+PASSED = 3.0
 # Against its peak, a rate this small is gone.
 VANISHED = 1e-3
 
@@ -62,6 +64,19 @@ def searches_rate(run: Run) -> bool:
         len(each.values) > 1 and each.values[-1] >= each.values.max() > RANGE_TEST * max(float(each.values[0]), 0.0)
         for each in rates(run)
     )
+
+
+def endless_warm_up(rate: Rate) -> float:
+    """Return how many times its base a rate reaches that a function of the step raises to it and ever on; else 0.
+
+    A search for the limit begins at its base, and a warm-up ends there.
+    """
+    bases = [each.base_lr[0] for each in rate.schedules if each.class_name == "LambdaLR" and any(each.base_lr)]
+    values = rate.values
+    if len(rate.schedules) != 1 or len(bases) != 1 or len(set(rate.schedules[0].base_lr)) != 1:
+        return 0.0
+    rises = bool((np.diff(values) >= 0).all()) and float(values[-1]) > float(values[len(values) // 2])
+    return float(values[-1]) / bases[0] if rises and 0 <= values[0] < bases[0] < values[-1] / PASSED else 0.0
 
 
 def _rate(run: Run, group: GroupRecord, groups: Iterable[GroupRecord]) -> Rate | None:

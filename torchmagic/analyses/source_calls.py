@@ -26,6 +26,19 @@ def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
     return any(isinstance(part.ctx, ast.Store) and any(word in part.id.lower() for word in words) for part in assigned)
 
 
+def lines_adding_products(source: str) -> list[int]:
+    """Return the lines that add up or average a product: ``(a * b).sum()``, ``torch.mean(a * b)``."""
+    found = []
+    for node in ast.walk(tree_of(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("sum", "mean"):
+            products = (
+                part for each in (node.func.value, *node.args) for part in ast.walk(each) if isinstance(part, ast.BinOp)
+            )
+            if any(isinstance(each.op, ast.Mult) for each in products):
+                found.append(node.lineno)
+    return sorted(set(found))
+
+
 def _last(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value

@@ -16,6 +16,8 @@ FUSED = {
 }  # fmt: skip
 # Those of them that widen prediction and target to one shape.
 WIDENING = ("MseLoss", "SmoothL1Loss", "HuberLoss")
+# Nodes of a sum and a mean over everything.
+ALL_REDUCED = frozenset({"SumBackward0", "MeanBackward0"})
 # What the difference of prediction and target goes through in a loss written by hand.
 DISTANCES = ("PowBackward", "AbsBackward", "MulBackward", "LinalgVectorNorm", "Norm")
 # What stands between probabilities and their logarithm: a small constant, a limit, the other class.
@@ -107,6 +109,25 @@ def stretched(nodes: Sequence[Any]) -> tuple[str, tuple[int, ...], tuple[int, ..
             continue
         if found is not None:
             return name, *found
+    return None
+
+
+def weights_stretched(nodes: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None:
+    """Return the shapes of N losses, of their N weights, and of the N by N products of which all are added up.
+
+    Such a sum is that of all losses times that of all weights, which nobody writes that way.
+    """
+    for node in nodes:
+        product = (parents(node) or [None])[0] if node.name() in ALL_REDUCED else None
+        if product is None or not product.name().startswith("MulBackward") or len(parents(product)) != 1:
+            continue
+        is_left = product.next_functions[0][0] is not None
+        weights = saved_tensor(product, "_raw_saved_other" if is_left else "_raw_saved_self")
+        given, joint = (tuple(each._input_metadata[0].shape) for each in (parents(product)[0], product))
+        other = tuple(weights.shape) if weights is not None else ()
+        rows = max(given, default=0)
+        if rows > 1 and joint == (rows, rows) and {given, other} == {(rows,), (rows, 1)}:
+            return given, other, joint
     return None
 
 

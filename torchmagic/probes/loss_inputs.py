@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.loss_graph import Input, differences, fused, squashed_twice, stretched
+from torchmagic.probes.loss_graph import Input, differences, fused, squashed_twice, stretched, weights_stretched
 from torchmagic.probes.loss_values import (
     CLASS_LOSSES,
     LOG_LOSSES,
@@ -18,7 +18,7 @@ from torchmagic.probes.loss_values import (
 from torchmagic.probes.producers import Producers, is_partial, kind_of, nearest, parent_of, parents, through_views
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
-from torchmagic.records.loss import BroadcastRecord, LossInputRecord, ProbabilityInputRecord
+from torchmagic.records.loss import WEIGHTED, BroadcastRecord, LossInputRecord, ProbabilityInputRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
 
@@ -91,6 +91,9 @@ class LossInputs:
             for found in differences(nodes):
                 if self._may_record(found.loss, None):
                     self._record(found, None)
+        weighted = weights_stretched(nodes)
+        if weighted is not None and self._may_record("stretched", site):
+            self._stretched(WEIGHTED, weighted, site)
         if not heard & (CLASS_LOSSES | LOGIT_LOSSES | PROBABILITY_LOSSES):
             self._look_by_hand(nodes, site, heard)
 
@@ -100,16 +103,19 @@ class LossInputs:
         if twice is not None and self._may_record("by hand", site):
             self._squashed(*twice, site)
         wide = stretched(nodes)
-        if wide is None or wide[0] in heard or self._recorder is None:
-            return
-        if self._may_record("stretched", site):
+        if wide is not None and wide[0] not in heard and self._may_record("stretched", site):
+            self._stretched(wide[0], (wide[1], wide[1][:1], wide[2]), site)
+
+    def _stretched(self, loss: str, shapes: tuple[tuple[int, ...], ...], site: Site | None) -> None:
+        if self._recorder is not None:
+            given, target, joint = shapes
             self._recorder.add(
                 BroadcastRecord(
                     step=self._recorder.step,
-                    loss=wide[0],
-                    input_shape=wide[1],
-                    target_shape=wide[1][:1],
-                    output_shape=wide[2],
+                    loss=loss,
+                    input_shape=given,
+                    target_shape=target,
+                    output_shape=joint,
                     place=place_of(site),
                 )
             )

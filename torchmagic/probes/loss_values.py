@@ -21,6 +21,8 @@ RANGES = {
 }  # fmt: skip
 # Rows that are looked at in a batch, positions within a row, and values of targets.
 MOST_ROWS, MOST_PLACES, MOST_TARGETS = 64, 16, 4096
+# A logit of zero stands for this probability.
+LEAST_LIKELY = 0.5
 # A target lies outside of a range when it does by more than this share of the targets' spread.
 MARGIN = 0.01
 
@@ -64,8 +66,11 @@ def measured(
     if name in PROBABILITY_LOSSES and clamped:
         scalars["at_limits"] = ((rows == scalars["low"]) | (rows == scalars["high"])).float().mean()
     limits = range_of(kind, node)
-    if name in REGRESSIONS and limits is not None and target is not None and readable(target):
-        _compare(scalars, target.detach(), *limits)
+    if limits is not None and target is not None and readable(target):
+        if name in REGRESSIONS:
+            _compare(scalars, target.detach(), *limits)
+        elif name in LOGIT_LOSSES and limits[0] == 0.0 and math.isinf(limits[1]):
+            _compare(scalars, target.detach(), LEAST_LIKELY, 1.0)
     facts: dict[str, Any] = dict(zip(scalars, fetch(list(scalars.values())), strict=True))
     if limits is not None:
         facts["range_low"], facts["range_high"] = limits

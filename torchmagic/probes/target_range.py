@@ -51,8 +51,11 @@ class TargetRange:
             self._looked += 1
             return
         target = args[1] if len(args) > 1 else kwargs.get("target")
+        given = args[0] if args else kwargs.get("input")
+        swapped = _needs_gradient(target) and isinstance(given, torch.Tensor) and not given.requires_grad
         weighted = (args[2] if len(args) > 2 else kwargs.get("weight")) is not None  # noqa: PLR2004 - the third one
-        if weighted or kwargs.get("reduction") == "none" or not _is_plain(target) or self._told >= MOST_RECORDS:
+        masked = weighted or kwargs.get("reduction") == "none"
+        if (masked and not swapped) or not _is_plain(target) or self._told >= MOST_RECORDS:
             return
         self._looked += 1
         if target.numel() > MOST_VALUES:
@@ -60,9 +63,9 @@ class TargetRange:
         low, high = (float(each) for each in torch.aminmax(target.detach()))
         if low >= -TOLERANCE and high <= 1 + TOLERANCE:
             return
-        self._tell(target.detach(), low, high, frame)
+        self._tell(target, low, high, frame, swapped=swapped)
 
-    def _tell(self, target: torch.Tensor, low: float, high: float, frame: FrameType) -> None:
+    def _tell(self, target: torch.Tensor, low: float, high: float, frame: FrameType, *, swapped: bool) -> None:
         if self._recorder is None or not (low == low and high == high):  # noqa: PLR0124 - NaN is another matter
             return
         self._told += 1
@@ -78,8 +81,14 @@ class TargetRange:
                 num_values=target.numel(),
                 target=words[1] if len(words) > 1 else "",
                 place=place_of(site_of(frame)),
+                reversed=swapped,
             )
         )
+
+
+def _needs_gradient(tensor: Any) -> bool:
+    """Whether it is a tensor through which a gradient goes on."""
+    return isinstance(tensor, torch.Tensor) and tensor.requires_grad
 
 
 def _is_plain(target: Any) -> bool:

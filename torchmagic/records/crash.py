@@ -180,6 +180,7 @@ class TargetRangeRecord:
         num_values: How many there are.
         target: What the target is called on the line; empty where it is not a plain name.
         place: Line of the loss.
+        reversed: Whether the target is what the model gave, and the prediction is data.
     """
 
     step: int
@@ -190,6 +191,7 @@ class TargetRangeRecord:
     num_values: int
     target: str
     place: Place | None
+    reversed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

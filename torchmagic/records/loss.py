@@ -25,11 +25,16 @@ class BackwardRecord:
     place: Place | None
 
 
+# What a ``BroadcastRecord`` calls losses that are multiplied with weights.
+WEIGHTED = "the product with the weights"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastRecord:
     """An elementwise loss stretched its input and target against each other.
 
-    Shapes are those of prediction, target and their difference; ``loss`` is the function or ``subtraction``.
+    Shapes are those of prediction, target and their difference; ``loss`` is the function or ``subtraction``. Of
+    ``WEIGHTED`` they are those of losses, weights and products.
     """
 
     step: int

@@ -162,3 +162,35 @@ def test_a_jump_in_the_first_quarter_of_a_long_run_is_early(history):
     losses = [1.0 + 0.05 * step for step in range(80)]
     assert len(course(history, losses, [0.01] * 15 + [1.5] + [0.01] * 64)) == 1
     assert course(type(history)(), losses, [0.01] * 25 + [1.5] + [0.01] * 54) == []
+
+
+WARM_UP = [0.1 * (step + 1) / 5 for step in range(60)]
+
+
+def warmed_up(history, values, **changes):
+    history.losses(FALLS + FALLS[-1:] * 20).group(class_name="Adam", lr=values[0]).rates(values)
+    history.schedule(**{"class_name": "LambdaLR", "base_lr": (0.1,)} | changes)
+    return list(lr_too_high(history.run))
+
+
+def test_a_warm_up_that_never_ends_is_told_at_the_schedule(history):
+    (finding,) = warmed_up(history, WARM_UP)
+    assert finding.title == "the warm-up of opt never ends: its rate reaches 1.2, 12 times 0.1"
+    assert (finding.line, finding.severity) == (3, "warning")
+
+
+@pytest.mark.parametrize(
+    ("values", "changes"),
+    [
+        ([min(0.1, value) for value in WARM_UP], {}),
+        ([0.1 * 1.1**step for step in range(60)], {}),
+        (WARM_UP, {"class_name": "CyclicLR"}),
+        ([0.02 + 0.1 * step / 60 for step in range(60)], {}),
+        ([*WARM_UP[:30], *[WARM_UP[29]] * 30], {}),
+        ([*WARM_UP[:30], *reversed(WARM_UP[:30])], {}),
+        (WARM_UP, {"base_lr": (0.0,)}),
+    ],
+    ids=["ends", "search from its base", "cycle", "a little more", "ends higher", "decays", "no base"],
+)
+def test_a_warm_up_that_ends_and_a_search_for_the_rate_are_silent(history, values, changes):
+    assert warmed_up(history, values, **changes) == []

@@ -37,7 +37,13 @@ def test_nine_steps_are_too_few(history):
     assert found(history, [0.0] * 9) == []
 
 
-def test_a_warm_up_from_zero_is_silent(history):
+@pytest.mark.parametrize(("lead", "count"), [(1, 0), (29, 0), (31, 1)])
+def test_a_warm_up_that_stays_at_zero_is_told_where_nothing_else_moves(history, lead, count):
+    assert len(found(history, [0.0] * lead + [0.1] * (100 - lead))) == count
+
+
+def test_a_group_that_begins_later_than_others_is_silent(history):
+    history.group(subject="opt[1]").rates([0.1] * 100, "opt[1]")
     assert found(history, [0.0] * 40 + [0.1] * 60) == []
 
 

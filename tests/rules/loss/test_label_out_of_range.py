@@ -24,11 +24,12 @@ def crashed(value, limit, message="Target 3 is out of bounds."):
     return found
 
 
-def silent(batches, low=-1.0, high=1.0):
+def silent(batches, low=-1.0, high=1.0, *, swapped=False):
     run = Run()
     run.records += [
         TargetRangeRecord(
-            step=step, loss="bce", low=low, high=high, num_bad=3, num_values=9, target="y", place=LINE
+            step=step, loss="bce", low=low, high=high, num_bad=3, num_values=9, target="y", place=LINE,
+            reversed=swapped,
         )
         for step in range(batches)
     ]  # fmt: skip
@@ -65,3 +66,9 @@ def test_minus_one_and_one_become_zero_and_one():
     (found,) = silent(MIN_BATCHES)
     assert found.title == "y goes from -1 to 1; the targets of bce lie between 0 and 1"
     assert found.fix == "y = (y + 1) / 2"
+
+
+def test_a_prediction_in_the_place_of_the_target_is_to_change_places():
+    (found,) = silent(MIN_BATCHES, low=-4.0, high=3.0, swapped=True)
+    assert "changed places" in found.why
+    assert found.fix.startswith("F.bce(y, …)")

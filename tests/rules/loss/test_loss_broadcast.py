@@ -1,7 +1,11 @@
 """This file tests the rule on losses that stretch their operands, on records written by hand."""
 
+from dataclasses import replace
+
+import pytest
+
 from torchmagic.records.finding import Severity
-from torchmagic.records.loss import BroadcastRecord
+from torchmagic.records.loss import WEIGHTED, BroadcastRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.loss.loss_broadcast import loss_broadcast
 from torchmagic.session.run import Run
@@ -15,8 +19,8 @@ def stretched(given, target, joint, *, step=0, place=LINE):
     )
 
 
-def found(*records):
-    run = Run()
+def found(*records, source=""):
+    run = Run(source=source)
     run.records += records
     return list(loss_broadcast(run))
 
@@ -49,3 +53,17 @@ def test_shapes_with_as_many_dimensions_are_told_with_less_confidence():
     (same,) = found(stretched((32, 1), (32, 5), (32, 5)))
     (other,) = found(stretched((32, 1), (32,), (32, 32)))
     assert same.confidence < other.confidence
+
+
+@pytest.mark.parametrize(("given", "weights", "fix"), [((8,), (8, 1), "weights"), ((8, 1), (8,), "losses")])
+def test_weights_that_are_stretched_against_losses_are_told_where_the_products_are_added(given, weights, fix):
+    source = (
+        "def f(p, y, w):\n    each = (p - y) ** 2\n    return (each * w).sum() / w.sum()\nf(net(x), y, w).backward()\n"
+    )
+    backward = Place(file="<cell>", line=4, source="f(net(x), y, w).backward()")
+    record = replace(stretched(given, weights, (8, 8), place=backward), loss=WEIGHTED)
+    (finding,) = found(record, source=source)
+    assert (finding.line, finding.source) == (3, "return (each * w).sum() / w.sum()")
+    assert finding.fix.startswith(f"{fix}.squeeze(1)")
+    twice = source + "other = (x * y).mean()\n"
+    assert found(record, source=twice)[0].line == found(record)[0].line == 4

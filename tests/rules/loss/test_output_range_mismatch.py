@@ -57,3 +57,17 @@ def test_a_layer_that_was_seen_at_a_later_look_is_named():
         given("mse_loss", 1, outside=0.9, **SIGMOID | {"producer": None}) + given("mse_loss", 2, outside=0.9, **SIGMOID)
     )
     assert finding.module == "net.3"
+
+
+RELU = {
+    "source": "relu",
+    "range_low": 0.0, "range_high": math.inf, "target_low": 0.0, "target_high": 1.0, "producer": "net.3",
+}  # fmt: skip
+
+
+def test_logits_that_are_never_below_zero_cannot_tell_the_other_class():
+    (finding,) = found(given("binary_cross_entropy_with_logits", outside=0.6, **RELU))
+    assert finding.title == "60% of the targets (0 to 1) are out of reach of the relu in net.3"
+    assert "a probability of 0.5" in finding.why
+    assert found(given("binary_cross_entropy_with_logits", outside=0.6, partial=True, **RELU)) == []
+    assert found(given("cross_entropy", outside=0.6, **RELU)) == []

@@ -4,7 +4,7 @@
 part of their size.
 
 *Why it happens*: a rate meant for another optimizer (0.1 and 1.0 are rates of SGD, not of Adam), another batch size, or
-a loss summed instead of averaged.
+a loss summed instead of averaged; a warm-up whose factor is not held at 1.
 
 *What to try*: divide the learning rate by ten until the loss falls from the first steps on; warm it up over some
 hundred steps; clip gradients.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import single_objective
-from torchmagic.analyses.rates import rates, searches_rate
+from torchmagic.analyses.rates import PASSED, Rate, endless_warm_up, rates, searches_rate
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
@@ -55,7 +55,15 @@ RISEN = 1.5
 
 @rule
 def lr_too_high(run: Run, *, max_ratio: float = MAX_RATIO, max_jump: float = MAX_JUMP) -> Iterator[Finding]:
-    """Report an optimizer whose steps are large from the beginning, and whose loss rises, swings or breaks."""
+    """Report a warm-up that never ends, and an optimizer whose steps are large from the beginning.
+
+    Of the latter the loss must rise, swing or break.
+    """
+    for rate in rates(run):
+        times = endless_warm_up(rate)
+        if times and len(rate.values) >= MIN_LOSSES:
+            yield _endless(rate, times)
+            return
     objective = single_objective(run)
     if objective is None or len(objective.losses) > 1 or objective.sign != 1 or searches_rate(run):
         return
@@ -97,6 +105,23 @@ def _finding(group: GroupRecord, rate: float, seen: tuple[str, float, float], li
         },
         why="Each step overshoots: the next gradient belongs to other weights, far from where the last one pointed.",
         fix=f"torch.optim.{group.class_name}(model.parameters(), lr={rate / 100:g})  # or a warm-up",
+    )
+
+
+def _endless(rate: Rate, times: float) -> Finding:
+    reached, (schedule,) = float(rate.values.max()), rate.schedules
+    return Finding(
+        rule="lr-too-high",
+        severity=Severity.WARNING,
+        confidence=0.9,
+        title=f"the warm-up of {rate.group.subject} never ends: its rate reaches {reached:g}, {times:.3g} times "
+        f"{schedule.base_lr[0]:g}",
+        optimizer=rate.group.optimizer,
+        **line_of(schedule.built or schedule.place),
+        step=rate.group.step,
+        evidence={"highest rate": reached, "rate asked for": schedule.base_lr[0], "threshold": f"{PASSED:g} times"},
+        why="The factor of the schedule rises with each step and is not held at 1.",
+        fix="lambda step: min(1.0, (step + 1) / warmup_steps)",
     )
 
 

@@ -3,7 +3,7 @@
 *Symptom*: the loop runs, gradients are there, and the weights of the group do not move.
 
 *Why it happens*: a schedule whose factor becomes 0 (whole-number division, a decay that ends too early, a warm-up that
-is never stepped), or a rate that was given as 0.
+is never stepped or stays at 0), or a rate that was given as 0.
 
 *What to try*: print ``scheduler.get_last_lr()`` over a whole run. To freeze parameters on purpose, leave them out of
 the optimizer and say ``requires_grad_(False)``.
@@ -37,10 +37,12 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
     """Report each group whose rate is zero for much of the run, warm-up and the end of a decay left out."""
     told: set[str] = set()
     alike: dict[tuple[str, float], list[tuple[Rate, NDArray[np.bool_]]]] = {}
-    for rate in rates(run):
+    found = rates(run)
+    nothing_moves = _lead(found)
+    for rate in found:
         if len(rate.values) < min_steps or rate.group.subject in told or _is_frozen(run, rate):
             continue
-        zero = _stuck_at_zero(rate.values)
+        zero = _stuck_at_zero(rate.values, nothing_moves)
         share = float(zero.mean())
         if share >= min_share:
             told.add(rate.group.subject)
@@ -68,12 +70,21 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
         )
 
 
-def _stuck_at_zero(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where the rate is zero, but for a warm-up that starts there and a decay that ends there."""
+def _lead(found: list[Rate]) -> float:
+    """Return for which share of the run, at its beginning, every rate of every optimizer is zero."""
+    above = [np.flatnonzero(np.abs(rate.values) >= ZERO) for rate in found]
+    begins = [rate.group.step + int(each[0]) for rate, each in zip(found, above, strict=True) if len(each)]
+    end = max((rate.group.step + len(rate.values) for rate in found), default=0)
+    return min(begins, default=0) / max(end, 1)
+
+
+def _stuck_at_zero(values: NDArray[np.float64], nothing_moves: float) -> NDArray[np.bool_]:
+    """Return where the rate is zero, but for a decay that ends there, and a beginning while others move."""
     zero = np.abs(values) < ZERO
     above = np.flatnonzero(~zero)
     if len(above):
-        zero[: above[0]] = False
+        if nothing_moves < MIN_SHARE:
+            zero[: above[0]] = False
         if len(zero) - above[-1] - 1 <= END_SHARE * len(zero):
             zero[above[-1] :] = False
     return zero

@@ -4,7 +4,7 @@
 triggered"; or no error and a binary cross-entropy that falls below 0.
 
 *Why it happens*: labels begin at 1, padding is marked by -1, the last layer has too few outputs, or the targets of a
-binary loss are -1 and 1, or scores.
+binary loss are -1 and 1, or scores, or prediction and target have changed places.
 
 *What to try*: number the classes from 0, give the last layer one output a class, and name a mark for padding with
 ``ignore_index``.
@@ -111,6 +111,11 @@ def _fix(site: CrashSiteRecord, target: str) -> str:
 def _silent(first: TargetRangeRecord, batches: int, min_batches: int) -> Finding:
     target = first.target or "target"
     halves = first.low == -1 and first.high == 1
+    why = "A target is the probability of the positive class. Outside of 0 to 1 the loss has no lower end."
+    fix = f"{target} = ({target} + 1) / 2" if halves else f"{target} = ({target} > threshold).float()"
+    if first.reversed:
+        why = f"{target} comes out of the model, and what stands before it does not: they have changed places."
+        fix = f"F.{first.loss}({target}, …)  # the prediction first, then the target"
     return Finding(
         rule="label-out-of-range",
         severity=Severity.ERROR,
@@ -125,6 +130,6 @@ def _silent(first: TargetRangeRecord, batches: int, min_batches: int) -> Finding
             "batches": batches,
             "threshold": min_batches,
         },
-        why="A target is the probability of the positive class. Outside of 0 to 1 the loss has no lower end.",
-        fix=f"{target} = ({target} + 1) / 2" if halves else f"{target} = ({target} > threshold).float()",
+        why=why,
+        fix=fix,
     )

@@ -3,7 +3,7 @@
 *Symptom*: the loss stops at the variance of the targets; predictions are all alike.
 
 *Why it happens*: a prediction of shape (N, 1) and a target of shape (N,) broadcast to (N, N), so that every prediction
-is compared with every target.
+is compared with every target. So do N losses and weights of shape (N, 1).
 
 *What to try*: give both the same shape: ``pred.squeeze(1)`` or ``target.unsqueeze(1)``.
 
@@ -12,9 +12,12 @@ is compared with every target.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.source_calls import lines_adding_products
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.loss import BroadcastRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.records.loss import WEIGHTED, BroadcastRecord
+from torchmagic.records.place import Place
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 
@@ -27,6 +30,9 @@ def loss_broadcast(run: Run) -> Iterator[Finding]:
         first = here[0]
         ranks_differ = len(first.input_shape) != len(first.target_shape)
         squeezed = len(first.input_shape) > len(first.target_shape)
+        if first.loss == WEIGHTED:
+            yield _weighted(run, first, len(here))
+            continue
         yield Finding(
             rule="loss-broadcast",
             severity=Severity.ERROR,
@@ -46,3 +52,31 @@ def loss_broadcast(run: Run) -> Iterator[Finding]:
             if squeezed
             else "target.squeeze(1)  # the same shape for both",
         )
+
+
+def _weighted(run: Run, record: BroadcastRecord, times: int) -> Finding:
+    column = "weights" if len(record.target_shape) > len(record.input_shape) else "losses"
+    return Finding(
+        rule="loss-broadcast",
+        severity=Severity.ERROR,
+        confidence=0.93,
+        title=f"losses {record.input_shape} times weights {record.target_shape} are stretched to {record.output_shape}",
+        **_adding(run, record.place),
+        step=record.step,
+        evidence={
+            "losses": str(record.input_shape),
+            "weights": str(record.target_shape),
+            "products": str(record.output_shape),
+            "times": times,
+        },
+        why="Each loss meets every weight, and the sum of it all is the sum of the losses times that of the weights: "
+        "which loss has which weight makes no difference.",
+        fix=f"{column}.squeeze(1)  # the same shape for both",
+    )
+
+
+def _adding(run: Run, backward: Place | None) -> Located:
+    """Return the only line of the cell that adds products up, else that of the backward."""
+    lines = lines_adding_products(run.source)
+    in_cell = backward is not None and line_at(run.source, backward.line) == backward.source
+    return line_in(run, lines[0]) if in_cell and len(lines) == 1 else line_of(backward)
