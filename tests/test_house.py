@@ -39,6 +39,9 @@ TAPS = {
     "probes/read_wrappers.py",
     "probes/schedule_wrappers.py",
     "probes/patches.py",
+    "probes/places.py",
+    "probes/bodies.py",
+    "probes/giving_back.py",
     "probes/trial_watch.py",  # of our own trials: the first step, the losses
     "models/forward.py",  # runs a twin of the user's model; see docs/decisions/0013
 }
@@ -60,6 +63,8 @@ ALLOWED = {
 # The files that start torch's profiler, and have it write; ours are the ranges that it notes down. What a step of a
 # tuned training allocates is read from one of its own.
 PROFILER = {"profiling/kineto.py", "profiling/trace.py", "tuning/peak_memory.py"}
+# Gives functions of the user's, while they are profiled, bodies that tell their lines.
+BODIES = {"profiling/ranged_functions.py"}
 # What a shell or a frozen dataclass is given is not torch's.
 NOT_TORCH = {"object", "shell", "self", "cls"}
 
@@ -114,7 +119,7 @@ def intrusions(path):
                 yield f"{node.lineno}: {full}"
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
             full = dotted(node)
-            if full.partition(".")[0] in torch_names:
+            if full.partition(".")[0] in torch_names or (node.attr == "__code__" and name_of(path) not in BODIES):
                 yield f"{node.lineno}: {full} = ..."
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 import weakref
+from types import FunctionType
 
 import pytest
 import torch
@@ -29,6 +30,7 @@ PATCHED = (
     torch.autograd,
     torch.Tensor,
     functional,
+    nn.init,
     nn.utils,
     nn.utils.clip_grad,
     torch.amp.GradScaler,
@@ -52,9 +54,11 @@ def snapshot():
     attributes = {
         (owner, name): value for owner in PATCHED for name, value in vars(owner).items() if not isinstance(value, LAZY)
     }
+    functions = [value for value in attributes.values() if isinstance(value, FunctionType)]
     return {
         "hooks": hooks,
         "attributes": attributes,
+        "bodies": {id(each): (each.__code__, dict(vars(each))) for each in functions},
         "grad mode": torch.is_grad_enabled(),
         "inference mode": torch.is_inference_mode_enabled(),
         "anomaly mode": torch.is_anomaly_enabled(),
@@ -218,7 +222,7 @@ def test_nothing_is_left_after_it(run):
 def ours():
     """Return the names in torch behind which torchmagic stands at present."""
     codes = {key: getattr(value, "__code__", None) for key, value in snapshot()["attributes"].items()}
-    return {key for key, code in codes.items() if code is not None and "torchmagic" in code.co_filename}
+    return {key for key, code in codes.items() if code is not None and "torchmagic" in code.co_filename + code.co_name}
 
 
 def test_a_probe_that_is_switched_off_while_a_run_goes_on_leaves_nothing_in_torch():

@@ -84,3 +84,24 @@ def test_a_switch_late_in_a_healthy_run_is_seen_at_once(run_cell):
     records = run.of(EvalModeRecord)
     assert [record.step for record in records] == [40, 41, 42, 43]
     assert records[0].switched.line == 6
+
+
+def test_an_evaluation_with_gradients_on_is_no_training_when_two_models_train_in_turns(run_cell):
+    run, _ = run_cell(
+        """
+        nets = [nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1)) for _ in range(2)]
+        opts = [torch.optim.SGD(net.parameters(), lr=0.01) for net in nets]
+        x = torch.randn(16, 4)
+        for epoch in range(6):
+            for net in nets:
+                net.eval()
+                F.mse_loss(net(x), x[:, :1])
+                net.train()
+            for step in range(2):
+                for net, opt in zip(nets, opts):
+                    opt.zero_grad()
+                    F.mse_loss(net(x), x[:, :1]).backward()
+                    opt.step()
+        """
+    )
+    assert run.of(EvalModeRecord) == []

@@ -92,3 +92,32 @@ def test_what_is_forgotten_late_in_a_run_is_found(run_cell):
         """
     )
     assert [record.step for record in run.of(UnownedGradientsRecord)] == [192, 256]
+
+
+TARGET = """
+net, target = nn.Linear(3, 2), nn.Linear(3, 2)
+{load}
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    wanted = 1 + 0.9 * target(torch.randn(8, 3)).max(1).values
+    loss = F.mse_loss(net(torch.randn(8, 3)).max(1).values, wanted)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+def test_a_copy_of_what_is_trained_is_silent_also_where_gradients_reach_it(run_cell):
+    run, _ = run_cell(TARGET.format(load="target.load_state_dict(net.state_dict())"))
+    assert unowned(run) == []
+
+
+def test_a_second_model_of_the_same_kind_that_no_optimizer_has_is_named(run_cell):
+    run, _ = run_cell(TARGET.format(load=""))
+    assert unowned(run) == [("target.weight", "target.bias")] * 4
+
+
+def test_a_copy_that_is_trained_in_the_place_of_the_model_is_named(run_cell):
+    run, _ = run_cell(
+        "import copy\nold = nn.Linear(3, 1)\nopt = torch.optim.SGD(old.parameters(), lr=0.01)\n"
+        "net = copy.deepcopy(old)\n" + LOOP
+    )
+    assert unowned(run) == [("net.weight", "net.bias")] * 4

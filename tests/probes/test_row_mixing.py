@@ -70,3 +70,42 @@ def test_the_trial_changes_no_number(run_cell):
     assert watched["net"].training
     expected = bare["net"].state_dict()
     assert all(torch.equal(value, expected[name]) for name, value in watched["net"].state_dict().items())
+
+
+TAGGER = """
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.lstm, self.out = nn.Embedding(9, 6), nn.LSTM(6, 6), nn.Linear(6, 3)
+    def forward(self, words):
+        hidden, _ = self.lstm({embedded}.view(len(words), 1, -1))
+        return self.out(hidden.view(len(words), -1))
+net = Tagger()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for words, tags in {sentences}:
+    opt.zero_grad()
+    F.cross_entropy(net(words), tags).backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {
+            "embedded": "self.embedding(words)",
+            "sentences": "[(torch.arange(5) + i, torch.arange(5) % 3) for i in range(4)]",
+        },
+        {"embedded": "words", "sentences": "[(torch.randn(5, 6), torch.arange(5) % 3) for i in range(4)]"},
+    ],
+)
+def test_the_words_of_one_sentence_may_reach_each_other(run_cell, names):
+    run, _ = run_cell(TAGGER.format(**names))
+    assert run.of(MixedRowsRecord) == []
+
+
+def test_samples_that_a_loader_put_together_may_not_be_the_steps_of_a_sequence(run_cell):
+    loader = "list_of = torch.utils.data.TensorDataset(torch.randn(48, 6), torch.arange(48) % 3)\n"
+    cell = TAGGER.format(embedded="words", sentences="torch.utils.data.DataLoader(list_of, 12, shuffle=True)")
+    (found,) = run_cell(loader + cell)[0].of(MixedRowsRecord)
+    assert found.module == "net.lstm"

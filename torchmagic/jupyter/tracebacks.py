@@ -8,6 +8,8 @@ from types import TracebackType
 from typing import Any
 
 _OURS = str(Path(__file__).parents[1]) + "/"
+# How code is named that stands where a line of the user's or a function of torch's does.
+_STANDING_IN = "<torchmagic "
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -89,7 +91,8 @@ def show_users_tracebacks(shell: Any, on_error: Callable[[BaseException], None])
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename.startswith(_OURS)
+    code = entry.tb_frame.f_code
+    return code.co_filename.startswith(_OURS) or code.co_name.startswith(_STANDING_IN)
 
 
 def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:

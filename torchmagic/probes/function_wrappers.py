@@ -6,8 +6,9 @@ from typing import Any
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
+from torchmagic.probes.bodies import bare
 from torchmagic.probes.compiler import not_compiled
-from torchmagic.probes.sites import RELAY, hide_ours
+from torchmagic.probes.sites import RELAY, hide_ours, past_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
@@ -22,11 +23,12 @@ def wrap_loss(taps: Switchboard, original: Any) -> Any:
     def loss(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(*args, **kwargs)
-        frame = frame_at(1)
+        frame = past_ours(frame_at(1))
         relay = relay_at(frame, relays)
         try:
             if has_torch_function((*args, *kwargs.values())):
-                output = _unwrapped(name, original, args, kwargs)
+                with bare(getattr(functional, name)):  # which is handed to them: what they call is told here
+                    output = original(*args, **kwargs)
             else:
                 output = relay(original, args, kwargs)
         except BaseException as error:
@@ -45,7 +47,7 @@ def wrap_softmax(taps: Switchboard, original: Any) -> Any:
     def softmax(*args: Any, **kwargs: Any) -> Any:
         output = original(*args, **kwargs)
         if not (taps.quiet or is_compiling()):
-            taps.emit("softmax", output, frame_at(1))
+            taps.emit("softmax", output, past_ours(frame_at(1)))
         return output
 
     return named_like(softmax, original)
@@ -57,7 +59,7 @@ def wrap_relu(taps: Switchboard, original: Any) -> Any:
     def relu(*args: Any, **kwargs: Any) -> Any:
         output = original(*args, **kwargs)
         if taps.leaves and not (taps.quiet or is_compiling()):
-            taps.emit("relu", output, frame_at(1))
+            taps.emit("relu", output, past_ours(frame_at(1)))
         return output
 
     return named_like(relu, original)
@@ -77,20 +79,10 @@ def _squash(taps: Switchboard, original: Any, kind: str) -> Any:
     def squash(*args: Any, **kwargs: Any) -> Any:
         output = original(*args, **kwargs)
         if not (taps.quiet or is_compiling()):
-            taps.emit("squash", kind, output, frame_at(1))
+            taps.emit("squash", kind, output, past_ours(frame_at(1)))
         return output
 
     return named_like(squash, original)
-
-
-def _unwrapped(name: str, original: Any, args: Any, kwargs: Any) -> Any:
-    """Call a loss whose tensors override functions: they must be handed torch's own function, not the wrapper."""
-    wrapper = getattr(functional, name)
-    setattr(functional, name, original)
-    try:
-        return original(*args, **kwargs)
-    finally:
-        setattr(functional, name, wrapper)
 
 
 def _call(function: Any, args: Any, kwargs: Any) -> Any:

@@ -77,7 +77,8 @@ class Modes:
         if model is None or not self._taps.grad_enabled or self._records >= MOST_RECORDS:
             return
         asleep = [each for each in self._parts(module, model) if not each[1].training]
-        self._forwards.pop(id(module), None)  # what counts is the last forward before the backward
+        for known in (self._forwards, self._trained):  # what counts is the last forward before the backward
+            known.pop(id(module), None)
         if asleep:
             self._forwards[id(module)] = (model, asleep, site_of(frame))
 

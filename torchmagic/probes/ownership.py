@@ -1,5 +1,6 @@
 """This file watches parameters that receive gradients although no optimizer owns them."""
 
+import math
 import weakref
 
 import torch
@@ -16,6 +17,8 @@ MOST_LOOKS = 8
 FIRST_STEPS, BETWEEN_LOOKS = 4, 16
 # From this step on, looks are rarer: what is forgotten is forgotten from the start, or where a phase begins.
 LATER_STEPS, BETWEEN_LATER_LOOKS = 128, 64
+# Weights that were drawn apart from each other are 1.4 times their length apart.
+NEAR = 0.5
 
 
 class Ownership:
@@ -57,6 +60,8 @@ class Ownership:
         unowned = {n: p for n, p in parameters.items() if id(p) not in owned and p.requires_grad and self._grew(p)}
         if not unowned or self._owned_elsewhere(unowned):
             return
+        if len(unowned) == len(parameters) and self._is_copy(parameters, owned):
+            return
         self._looks[model.name] = self._looks.get(model.name, 0) + 1
         self._recorder.add(
             UnownedGradientsRecord(
@@ -86,6 +91,19 @@ class Ownership:
             for name in [name for name, parameter in unowned.items() if id(parameter) in theirs]:
                 del unowned[name]
         return not unowned
+
+    def _is_copy(self, parameters: dict[str, torch.Tensor], owned: set[int]) -> bool:
+        """Whether these are the weights of another model, which is trained, as they were a while ago: a target's."""
+        values = [parameter.detach() for parameter in parameters.values()]
+        for model in self._cast.models:
+            theirs = [tensor for ref in model.parameters.values() if (tensor := ref()) is not None]
+            trained = all(id(each) in owned for each in theirs) and any(each.grad is not None for each in theirs)
+            if not trained or [(e.shape, e.device) for e in theirs] != [(e.shape, e.device) for e in values]:
+                continue
+            apart = norms([mine - each.detach() for mine, each in zip(values, theirs, strict=True)])
+            if math.hypot(*apart) < NEAR * math.hypot(*norms(values)):
+                return True
+        return False
 
     def _changed(self, unowned: dict[str, torch.Tensor]) -> tuple[str, ...]:
         """Return the names of parameters whose length is not what it was at the first look."""

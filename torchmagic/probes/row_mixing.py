@@ -27,6 +27,8 @@ from torchmagic.tensors.glance import readable, tensors_in
 NUM_ROWS = (5, 6, 7, 9, 11)
 # Trials a model, and models tried.
 MOST_TRIALS, MOST_MODELS = 1, 4
+# What takes vectors for the steps of one sequence.
+SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
 # Rows are copied before a loss tells whether they are samples; of a model whose losses never tell, so many times.
 MOST_COPIES = 4
 # In the first step of a run lazy parts are still being made.
@@ -109,7 +111,7 @@ class RowMixing:
         self._trials[seen.model.name] = self._trials.get(seen.model.name, 0) + 1
         began = now()
         found = mixed_rows(module, seen.rows, self._taps) if runs_quietly(module) else None
-        if found is not None:
+        if found is not None and not (self._may_be_steps(seen.rows) and isinstance(found.module, SEQUENTIAL)):
             path = self._cast.path_of(found.module) or seen.model.name
             self._recorder.add(
                 MixedRowsRecord(
@@ -123,6 +125,10 @@ class RowMixing:
                 )
             )
         self._pacer.pay("row mixing", now() - began)
+
+    def _may_be_steps(self, rows: list[torch.Tensor]) -> bool:
+        """Whether no loader put the rows together, and each is a number or a vector: words of one sentence, perhaps."""
+        return not self._rows_loaded and all(each.dim() <= 2 for each in rows)  # noqa: PLR2004 - a row is a vector
 
     def _are_samples(self, shape: torch.Size, target: torch.Tensor, scored: Any) -> bool:
         """Whether the first dimension is that of the samples, and not of the time, as it may be for a sequence."""

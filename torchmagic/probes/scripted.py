@@ -18,3 +18,5 @@ def stand_in(wrapper: Any, original: Any) -> None:
 def step_down(wrapper: Any) -> None:
     """Forget a wrapper that no longer stands anywhere."""
     _builtins._get_builtin_table().pop(id(wrapper), None)  # type: ignore[no-untyped-call] # torch
+    if inspect.isfunction(wrapper):
+        vars(wrapper).pop("__prepare_scriptable__", None)

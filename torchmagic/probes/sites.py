@@ -117,6 +117,13 @@ def is_ours(filename: str) -> bool:
     return filename.startswith(_OURS)
 
 
+def past_ours(frame: FrameType) -> FrameType:
+    """Return the first frame at or above one that is not torchmagic's, and does not stand for a function of torch's."""
+    while frame.f_back is not None and (frame.f_code.co_name == RELAY or is_ours(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return frame
+
+
 def hide_ours(error: BaseException) -> None:
     """Take torchmagic's frames below the present one out of an exception's traceback."""
     entry = error.__traceback__

@@ -13,6 +13,7 @@ parameters as well: ``requires_grad_(False)``.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.protocol import EvalModeRecord
 from torchmagic.rules.rule import line_of, rule
@@ -35,7 +36,7 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             rule="eval-mode-training",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"{model} trains with {len(last.modules)} modules ({kinds}) in evaluation mode",
+            title=f"{model} trains with {counted(len(last.modules), 'module')} ({kinds}) in evaluation mode",
             module=last.modules[0],
             **line_of(last.switched or last.forward),
             step=records[0].step,
