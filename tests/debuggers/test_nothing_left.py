@@ -307,11 +307,15 @@ def test_what_somebody_else_patches_while_a_run_is_open_stays_theirs():
 FRESH = """
 import gc
 import subprocess
+import sys
 import torch
 from torch import nn
 import torchmagic
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
 
-with torchmagic.watch(save=False, level="expert"):
+
+def train():
     net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Softmax(1), nn.Linear(8, 2))
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     for _ in range(3):
@@ -319,6 +323,9 @@ with torchmagic.watch(save=False, level="expert"):
         nn.functional.cross_entropy(net(torch.randn(3, 4)), torch.tensor([0, 1, 1])).backward()
         opt.step()
 
+{run}
+assert getattr(torch._dynamo.eval_frame._maybe_set_eval_frame, "__module__", "") != "torchmagic.probes.compile_wrappers"
+assert not any("torchmagic" in type(finder).__module__ for finder in sys.meta_path)
 from torch._dynamo import trace_rules
 
 known = trace_rules.get_torch_obj_rule_map()
@@ -332,6 +339,29 @@ assert not ours, ours
 """
 
 
-def test_a_process_whose_first_torch_call_was_watched_keeps_no_wrapper_not_even_in_the_compilers_tables():
-    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, check=False)
+AT_ONCE = """
+with torchmagic.watch(save=False, level="expert"):
+    train()
+"""
+# A cell that does not say that it will step.
+LATER = """
+with Watch(Settings(save=False, level="expert"), source="train()") as run:
+    assert "torch._dynamo" not in sys.modules
+    wrapper = id(nn.Module.__call__)
+    train()
+    assert id(nn.Module.__call__) == wrapper
+    assert "torchmagic" in torch._dynamo.eval_frame._maybe_set_eval_frame.__module__
+assert run.steps == 3
+"""
+NEVER = """
+with Watch(Settings(save=False), source="x.sum().backward()") as run:
+    torch.ones(3, requires_grad=True).sum().backward()
+assert "torch._dynamo" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("run", [AT_ONCE, LATER, NEVER + LATER], ids=["at once", "later", "in a later run"])
+def test_a_process_whose_first_torch_call_was_watched_keeps_no_wrapper_not_even_in_the_compilers_tables(run):
+    script = FRESH.replace("{run}", run)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 import torchmagic
-from torchmagic.debuggers import watching
+from torchmagic.debuggers import loading_ahead
 from torchmagic.debuggers.watching import watch
 from torchmagic.records.model import ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, EnvironmentRecord
@@ -185,7 +185,7 @@ def test_the_traceback_module_still_reads_the_users_error():
 
 @pytest.mark.parametrize("steps", [0, 2])
 def test_loading_the_compiler_counts_only_where_no_step_would_have_loaded_it(monkeypatch, steps):
-    monkeypatch.setattr(watching, "load_compiler", lambda: time.sleep(1.0) or True)
+    monkeypatch.setattr(loading_ahead, "load_compiler", lambda: time.sleep(1.0) or True)
     with watch(save=False) as run:
         net = torch.nn.Linear(2, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)

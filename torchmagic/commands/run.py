@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from torchmagic.commands.exit_codes import OK
 from torchmagic.commands.interrupted import Interrupted
 from torchmagic.commands.program import Program, module, script
-from torchmagic.commands.torch_arrival import Arrival
 from torchmagic.commands.undisturbed import undisturbed
 from torchmagic.commands.words import add_fail_on, complain
+from torchmagic.probes.arrival import Arrival
 
 if TYPE_CHECKING:
     from torchmagic.debuggers.watching import Watch

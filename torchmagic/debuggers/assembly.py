@@ -98,7 +98,7 @@ class Assembly:
     """
 
     def __init__(self, settings: Settings, taps: Taps, namespace: Mapping[str, Any]) -> None:
-        self._taps, self._namespace = taps, namespace
+        self._taps, self.namespace = taps, namespace
         self._parts = Parts()
         self._cast = Cast(namespace, only=settings.model)
         self._pacer = Pacer(share=settings.budget_share, every=settings.every)
@@ -129,7 +129,7 @@ class Assembly:
             *self._data(settings),
             *([make(Losses, self._riders)] if settings.watches("backward") else []),
             *self._losses(settings),
-            *rank_parts(self._parts, cast, self._namespace, self.progress),
+            *rank_parts(self._parts, cast, self.namespace, self.progress),
             make(Modes, cast, self._taps),
             make(AwakeDropout, cast),
             *self._loop(settings),
@@ -152,7 +152,7 @@ class Assembly:
             make(Leftovers, cast),
             self._gradless,
             *([make(TargetRange)] if settings.watches("forward") else []),
-            make(Crashes, cast, self._gradless, self._namespace),
+            make(Crashes, cast, self._gradless, self.namespace),
             *([make(LastLook, cast)] if settings.watches("weights") else []),
             *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),
         )
@@ -242,7 +242,7 @@ class Assembly:
     def _memory(self, settings: Settings) -> Iterator[Probe]:
         if settings.watches("memory"):
             yield self._parts(Memory)
-            yield self._parts(Retained, self._cast, self._namespace)
-            yield self._parts(Holders, self._namespace)
+            yield self._parts(Retained, self._cast, self.namespace)
+            yield self._parts(Holders, self.namespace)
             if settings.level in (Level.ADVANCED, Level.EXPERT):  # they tell what memory is used for
                 yield self._parts(Categories, self._cast, self._pacer)

@@ -15,13 +15,13 @@ from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.crew import Crew
 from torchmagic.debuggers.happened import failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
+from torchmagic.debuggers.loading_ahead import load_ahead
 from torchmagic.debuggers.rank_run import RankRun
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.speed import SECONDS_BETWEEN_LOOKS, Speed
 from torchmagic.debuggers.surroundings import surroundings
 from torchmagic.debuggers.switches import change_said, switches
 from torchmagic.probes.crashes import Crashes
-from torchmagic.probes.hooked import load_compiler
 from torchmagic.probes.nonfinite import NonFiniteError
 from torchmagic.probes.probe import Probe
 from torchmagic.probes.taps import Taps
@@ -79,10 +79,9 @@ class Watch:
         """Open the run: from here on torch is watched."""
         began = time.perf_counter_ns()
         commit_of()  # git answers while the compiler is loaded
-        if load_compiler():  # the first step would have loaded it; a run without one pays for it in the end
-            self._loading = time.perf_counter_ns() - began
-            began += self._loading
-            self._recorder.set_back(self._loading)
+        self._loading = load_ahead(self.run.source, self._assembly.namespace)
+        began += self._loading
+        self._recorder.set_back(self._loading)
         self.run.records.extend(rerun(self.run, self._session.runs))
         self._session.add(self.run)
         self._recorder.add(surroundings())

@@ -1,9 +1,25 @@
 """This file is the wrapper around the switch by which compiled code is entered and left."""
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
-from torchmagic.probes.patches import step_aside
+from torchmagic.probes.arrival import Arrival
+from torchmagic.probes.patches import all_aside, step_aside
 from torchmagic.probes.wrappers import Switchboard, frame_at
+
+
+def compiler_arrival(replace: Callable[[Any, str, Any], None]) -> Arrival:
+    """Return what has the compiler's switch replaced as soon as the compiler is loaded.
+
+    As it loads, ``torch._dynamo`` makes tables of torch's functions by their identity: they must be torch's own then.
+    """
+
+    def then() -> None:
+        if (compiler := sys.modules.get("torch._dynamo.eval_frame")) is not None:
+            replace(compiler, "_maybe_set_eval_frame", wrap_entry)
+
+    return Arrival(then, "torch._dynamo", all_aside)
 
 
 def wrap_entry(taps: Switchboard, original: Any) -> Any:

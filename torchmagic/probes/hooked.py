@@ -121,10 +121,7 @@ SEEN: dict[str, tuple[Wrapper, tuple[tuple[Any, str], ...]]] = {
 
 
 def load_compiler() -> bool:
-    """Load what torch itself loads at an optimizer's first step, before anything is replaced; whether it was new.
-
-    As it loads, ``torch._dynamo`` makes tables of torch's functions by their identity: they must be torch's own.
-    """
+    """Load what torch itself loads at an optimizer's first step; whether it was new."""
     if "torch._dynamo" in sys.modules:
         return False
     importlib.import_module("torch._dynamo")

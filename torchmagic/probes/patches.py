@@ -1,6 +1,7 @@
 """This file is the patch: something of torch's replaced for a while, and put back as it was."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -54,6 +55,19 @@ def step_aside(*, aside: bool) -> None:
     for slot in tuple(_slots.values()):
         if slot.yields:
             slot.step_aside(aside=aside)
+
+
+@contextmanager
+def all_aside() -> Iterator[None]:
+    """Have all of torch as it is without us for as long as this lasts."""
+    moved = [slot for slot in tuple(_slots.values()) if not slot.aside]
+    for slot in moved:
+        slot.step_aside(aside=True)
+    try:
+        yield
+    finally:
+        for slot in moved:
+            slot.step_aside(aside=False)
 
 
 class Patches:

@@ -104,12 +104,13 @@ class InAttribute:
             setattr(self._owner, self._name, installed)
         elif self._own:
             setattr(self._owner, self._name, self.original)
-        else:
+        elif self._name in vars(self._owner):
             delattr(self._owner, self._name)
 
     def shows(self, installed: Any) -> bool:
         """Whether nobody else has put something there."""
-        return vars(self._owner).get(self._name) is (self.original if installed is None else installed)
+        bare = self.original if self._own else None
+        return vars(self._owner).get(self._name) is (bare if installed is None else installed)
 
     def let_go(self, installed: Any) -> None:
         """Have TorchScript forget it."""

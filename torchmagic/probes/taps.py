@@ -1,8 +1,8 @@
 """This file is the taps: the one place that hooks torch, and turns what torch does into events."""
 
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from threading import get_ident
 from typing import Any
 from weakref import WeakSet
@@ -12,7 +12,7 @@ from torch import nn
 from torch.optim import optimizer as optimizers
 
 from torchmagic.probes import replay_wrappers
-from torchmagic.probes.compile_wrappers import wrap_entry
+from torchmagic.probes.compile_wrappers import compiler_arrival
 from torchmagic.probes.compiler import never_compiled
 from torchmagic.probes.events import EVENTS, WITHOUT_TENSORS
 from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
@@ -66,6 +66,7 @@ class Taps:
         self.listeners = Listeners(EVENTS)
         self.heard = self.listeners.awake
         self._patches = Patches()
+        self._compiler = compiler_arrival(partial(self._replace, self._patches))
         self._seen = {what: Patches() for what in SEEN}
         self._wanted: set[str] = set()
         self._open = False
@@ -118,8 +119,7 @@ class Taps:
         """Hook torch."""
         for owner, name, wrap in REPLACED:
             self._replace(self._patches, owner, name, wrap)
-        if (compiler := sys.modules.get("torch._dynamo.eval_frame")) is not None:
-            self._replace(self._patches, compiler, "_maybe_set_eval_frame", wrap_entry)
+        self._compiler.wait()
         self._modes.enter_context(replay_wrappers.anomaly_detection(self.anomaly_detection))
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
@@ -144,9 +144,9 @@ class Taps:
         """Leave torch as it was found; safe to call twice."""
         self.quiet, self.closed_at = True, self.closed_at or now()
         self._modes.close()
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
+        self._compiler.leave()
+        while self._handles:
+            self._handles.pop().remove()
         self._open = False
         self.turn.close()
         OPEN.discard(self)
