@@ -48,7 +48,7 @@ def test_a_module_and_a_package_as_well(python, tmp_path):
 def test_what_imports_no_torch_loads_next_to_nothing_of_ours(python, tmp_path):
     (tmp_path / "g.py").write_text(WORLD)
     rooms = python(*RUN, "g.py", cwd=tmp_path).stdout.splitlines()[-1]
-    assert rooms == "['torchmagic.commands', 'torchmagic.debuggers', 'torchmagic.probes']"
+    assert rooms == "['torchmagic.commands', 'torchmagic.probes', 'torchmagic.debuggers']"
 
 
 ENDS = {
