@@ -1,11 +1,13 @@
 """What was collected, written by hand, as the records of a profile: what is carried over, and what is put together."""
 
 import linecache
+from typing import NamedTuple
 
 import pytest
 
 from torchmagic.profiling.attribute import attribute
 from torchmagic.profiling.collected import Collected, Event, LoaderSite, ModuleSite
+from torchmagic.profiling.kineto import correlation_of
 from torchmagic.records.accelerator import AcceleratorRecord, LaunchGap, MemorySegments, StreamUse
 from torchmagic.records.costs import AllocationsRecord, CostsRecord
 from torchmagic.records.place import Place
@@ -191,6 +193,37 @@ def test_sources_are_kept_unless_they_may_not_be(monkeypatch):
 
 def on_cuda(*events, **more):
     return read(*events, device="cuda", **more)
+
+
+class Noted(NamedTuple):
+    """Numbers of an event as the profiler has them: its own, and that of the operator that launched it."""
+
+    own: int
+    linked: int = 0
+
+    def correlation_id(self):
+        return self.own
+
+    def linked_correlation_id(self):
+        return self.linked
+
+
+def test_a_kernel_that_no_operator_launched_is_not_put_down_to_one_of_the_same_number():
+    operator = correlation_of(Noted(7), "aten::mm", device=False)
+    launched = correlation_of(Noted(812, linked=7), "a kernel", device=True)
+    alone = correlation_of(Noted(7), "another kernel", device=True)
+    launch = correlation_of(Noted(7), "cuLaunchKernel", device=False)
+    assert (operator, launched) == (7, 7)
+    assert alone == launch != operator
+    records = read(
+        event("aten::mm", 20, 80, correlation=operator),
+        event("cuLaunchKernel", 100, 110, correlation=launch),
+        kernel("a kernel", 200, 300, launched),
+        kernel("another kernel", 300, 420, alone),
+        device="cuda",
+    )
+    times = {each.name: each.device for each in records[CostsRecord].operators}
+    assert times == {"aten::mm": pytest.approx(100e-9), "cuLaunchKernel": pytest.approx(120e-9)}
 
 
 def kernel(name, start, end, correlation, stream=7):

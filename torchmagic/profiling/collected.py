@@ -11,6 +11,7 @@ The names of our own ranges among the events, each followed by an index or a wor
   last ``enumerate(DataLoader)#...`` before it in its thread.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from torchmagic.records.place import Place
 
 MODULE, LINE, PHASE, STEP, BATCH = "tm:m:", "tm:l:", "tm:p:", "tm:s:", "tm:d:"
 MEMORY = "[memory]"
+# Calls of the accelerator's runtime, which the profiler puts into threads of other numbers than the operators'.
+LAUNCH = re.compile(r"(cuda|cu|hip)[A-Z]\w*")
 
 
 class Event(NamedTuple):
@@ -38,7 +41,8 @@ class Event(NamedTuple):
         concrete: Inputs that are no tensors, likewise; None in the place of those that are.
         device: Whether it ran on an accelerator: a kernel or a copy; of ``[memory]``, the accelerator's memory.
         correlation: What connects a kernel with the operator that launched it: the operator's own number, and, of a
-            kernel or a launch, the number of its operator; 0 for none. Of an allocation, what connects it with its
+            kernel or a launch, the number of its operator, or, where no operator launched it, a number below zero that
+            both have; 0 for none. Of an allocation, what connects it with its
             release: the address, or 0 where it is not known.
     """
 

@@ -9,7 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from torchmagic.models.quiet_terminal import quiet_kineto, quiet_terminal
 from torchmagic.profiling.addresses import Addresses
-from torchmagic.profiling.collected import MEMORY, Event
+from torchmagic.profiling.collected import LAUNCH, MEMORY, Event
 from torchmagic.profiling.settings import ProfileSettings
 
 # Moments at which a stretch begins and ends, each followed by its number; and what begins all names of ours.
@@ -127,8 +127,19 @@ class Kineto:
             dtypes=each.dtypes() if shapes else None,
             concrete=each.concrete_inputs() if shapes else None,
             device=device,
-            correlation=(each.linked_correlation_id() or each.correlation_id()) if self.device == "cuda" else 0,
+            correlation=correlation_of(each, name, device=device) if self.device == "cuda" else 0,
         )
+
+
+def correlation_of(each: Any, name: str, *, device: bool) -> int:
+    """Return the number of an operator, or of the one that launched this.
+
+    What no operator launched is below zero: a kernel and its launch have a number in common, and operators may have the
+    same numbers.
+    """
+    linked: int = each.linked_correlation_id()
+    own: int = each.correlation_id()
+    return linked or (-own if device or LAUNCH.fullmatch(name) else own)
 
 
 def _event(each: Any) -> Event:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchmagic.profiling.collected import BATCH, LINE, MEMORY, MODULE, PHASE, ModuleSite
+from torchmagic.profiling.collected import BATCH, LAUNCH, LINE, MEMORY, MODULE, PHASE, ModuleSite
 from torchmagic.profiling.contexts import Cell, Chain, Context, Contexts, Moves
 from torchmagic.profiling.flops import FORMULAS
 from torchmagic.profiling.ordered import NODE
@@ -48,7 +48,7 @@ class Meanings:
         moves, inner = self._moves(context, name)
         operator = moves in {Moves.NOTHING, Moves.NODE, Moves.LOOSE, Moves.COPY}
         # A range that the user put around code has neither a namespace nor a node.
-        operator = operator and ("::" in name or makes_node or caller.operator)
+        operator = operator and ("::" in name or makes_node or caller.operator or bool(LAUNCH.fullmatch(name)))
         return Cell(name, context, operator=operator, moves=moves, inner=inner, counts=name in FORMULAS)
 
     def _moves(self, context: Context, name: str) -> tuple[Moves, Context | None]:

@@ -1,18 +1,15 @@
 """This file is the events of a window in the order in which they began, cut to it, in columns that take little room."""
 
-import re
 from array import array
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torchmagic.profiling.collected import STEP, Collected, Event
+from torchmagic.profiling.collected import LAUNCH, STEP, Collected, Event
 
 NODE = "autograd::engine::evaluate_function: "
 # How many rows are made into Python's numbers at once.
 _ROWS = 1 << 15
-# Calls of the accelerator's runtime, which the profiler puts into threads of other numbers than the operators'.
-_LAUNCH = re.compile(r"(cuda|cu|hip)[A-Z]\w*")
 
 
 class Ordered:
@@ -118,7 +115,7 @@ class Ordered:
         self, names: "np.ndarray[tuple[int], np.dtype[np.int64]]", threads: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
         """Put the runtime's calls into the threads of their operators."""
-        launches = {number for name, number in self._numbers.items() if _LAUNCH.fullmatch(name)}
+        launches = {number for name, number in self._numbers.items() if LAUNCH.fullmatch(name)}
         is_launch: Callable[[int], bool] = lambda index: int(names[index]) in launches  # noqa: E731 - read twice
         owners = {number: int(threads[index]) for index, number in self.correlations.items() if not is_launch(index)}
         threads = threads.copy()
