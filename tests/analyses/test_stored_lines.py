@@ -98,6 +98,13 @@ def test_what_a_function_returns_is_found_where_it_is_kept(line):
     assert line_that_stores(STEP.format(given="loss", line=line.replace("(x)", "(x).item()")), ["loss"], [], 3) is None
 
 
+def test_a_name_that_was_taken_out_of_its_graph_above_keeps_none():
+    summed = "\n    for item in out:\n        total = total + item[0]"
+    kept, cut = (LOOP.format(line=line + summed) for line in ("print(out)", "out = out.detach().numpy()"))
+    assert line_that_stores(kept, ["loss"], [], 8) == 7
+    assert line_that_stores(cut, ["loss"], [], 8) is None
+
+
 @pytest.mark.parametrize(("given", "line"), [("loss", 3), ("value=loss", 3), ("loss.item()", None)])
 def test_what_a_method_is_given_is_found_where_it_is_kept(given, line):
     log = "class Log:\n    def note(self, value, name):\n        self.all.append(value)\n\n\n"

@@ -55,6 +55,17 @@ def test_a_part_behind_a_cut_is_given_the_line_of_the_cut(run_cell):
     assert record.cut.source == "h = self.body(x) + self.side(x).detach()"
 
 
+def test_a_variable_around_what_was_cut_before_is_not_blamed(run_cell):
+    run, _ = run_cell(
+        "from torch.autograd import Variable"
+        + cell("s = self.side(x).data\n        s = Variable(s)\n        h = self.body(x) + s")
+    )
+    (record,) = run.of(UnreachedRecord)
+    assert (record.how, record.cut.source) == (".data", "s = self.side(x).data")
+    run, _ = run_cell("from torch.autograd import Variable" + cell("h = self.body(x) + Variable(self.side(x))"))
+    assert run.of(UnreachedRecord)[0].how == "Variable()"
+
+
 def test_gradients_that_are_cleared_before_the_step_count_as_received(run_cell):
     loop = LOOP.format(steps=6).replace("    opt.step()", "    opt.zero_grad()\n    opt.step()")
     run, _ = run_cell(NET.format(forward="h = self.body(x) + self.side(x)") + loop)

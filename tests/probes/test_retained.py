@@ -130,6 +130,15 @@ def test_the_count_grows_with_the_run_and_the_marks_do_not(run_cell):
     assert MOST_MARKS < 100
 
 
+def test_many_graphs_of_one_step_do_not_hide_those_of_many(run_cell):
+    """A first burst is told with the steps that it spans, and what lives on after it as well."""
+    after = "losses.append(loss)\n    burst = [net(torch.randn(4, 4)) for _ in range(40)] if step == 0 else burst"
+    run, _ = run_cell(loop("losses, burst = [], []", after, steps=20))
+    first, *_, last = retained(run)
+    assert first.step - first.oldest < 5
+    assert last.step - last.oldest >= 8
+
+
 class Trap:
     """Notes down whatever runs code of its own."""
 

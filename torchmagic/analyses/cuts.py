@@ -42,6 +42,11 @@ class Cut:
     how: str
 
     @property
+    def wraps(self) -> bool:
+        """Whether it is a ``Variable``, as old code puts around what another cut has taken out of the graph."""
+        return self.how.removesuffix("()").rpartition(".")[2] == "Variable"
+
+    @property
     def blind(self) -> bool:
         """Whether gradients are switched off there."""
         return self.how == WITHOUT_GRADIENTS

@@ -25,6 +25,7 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
     """
     nodes = list(ast.walk(tree_of(source)))
     cut = {id(part) for node in nodes if _cuts(node) for part in ast.walk(node) if part is not node}
+    cut |= _cut_before(nodes)
     off = {id(part) for node in nodes if _is_no_grad(node) for part in ast.walk(node)}
     loops = [node for node in nodes if isinstance(node, _LOOPS)]
     inner = {id(part) for loop in loops if holds(loop, backward) for part in ast.walk(loop)}
@@ -46,6 +47,29 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
             if isinstance(node, ast.Call) or held or id(node) in inner or isinstance(value, ast.ListComp):
                 best = max(best or (-1, 0), (score, -node.lineno))  # type: ignore[attr-defined] # statements and calls
     return -best[1] if best else None
+
+
+def _cut_before(nodes: list[ast.AST]) -> set[int]:
+    """Return the names, where they are read, that the last line above in the function has taken out of their graph."""
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+    def function(line: int) -> int:
+        return max((each.lineno for each in functions if holds(each, line)), default=0)
+
+    given: dict[tuple[int, str], dict[int, bool]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            parts = [part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            for part in parts:
+                given.setdefault((function(node.lineno), part.id), {})[node.lineno] = _cuts(node.value)
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            above = given.get((function(node.lineno), node.id), {})
+            last = max((line for line in above if line < node.lineno), default=None)
+            if last is not None and above[last]:
+                found.add(id(node))
+    return found
 
 
 def _summed(nodes: list[ast.AST], backward: int) -> Iterator[str]:

@@ -78,7 +78,8 @@ def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> lis
     for scope in every:
         results = scope.losses or [each.value for each in scope.results]
         found += cuts_above(scope, results, every, frozenset({name}))
-    return list(dict.fromkeys(found or cuts_within(classes, every)))
+    cuts = dict.fromkeys(found or cuts_within(classes, every))
+    return sorted(cuts, key=lambda cut: cut.wraps)
 
 
 def before_step(cuts: Sequence[Cut], step: Place | None, steps: Sequence[Place]) -> list[Cut]:

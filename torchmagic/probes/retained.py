@@ -64,7 +64,7 @@ class Retained:
         self._marks: dict[weakref.ref[_Mark], _Made] = {}
         self._calls = self._due = self._step = 0
         self._stands_for = 1
-        self._told = 0
+        self._told = self._told_steps = 0
         self._site: Site | None = None
         self._next_site = 0
 
@@ -134,8 +134,9 @@ class Retained:
         if self._recorder is None:
             return
         self._recorder.append("live_graphs", (count,))
-        if many and count >= 2 * self._told:
-            self._told = count
+        steps = step - min((made.step for made in old), default=step)
+        if many and (count >= 2 * self._told or steps >= max(2 * self._told_steps, MANY)):
+            self._told, self._told_steps = max(count, self._told), steps
             holders, num_bytes = self._search({made.number for made in old})
             self._recorder.add(
                 RetainedGraphRecord(
