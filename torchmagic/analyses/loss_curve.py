@@ -11,6 +11,9 @@ from torchmagic.session.run import Run
 # The curve is averaged over this share of its values: one batch alone may be a lucky one.
 SHARE = 0.07
 LEAST_WIDTH = 3
+# A fall from the third to the last quarter: by so many of its standard errors, by this share of the level, and by this
+# share of the fall from the first quarter to the second. A loss that settles falls ever less.
+SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,17 @@ class LossCurve:
         if len(self.values) < 2:  # noqa: PLR2004 - a difference needs two
             return 0.0
         return float(np.std(np.diff(self.values)) / math.sqrt(2 * self.width))
+
+    @property
+    def still_falls(self) -> bool:
+        """Whether the loss is surely lower in the last quarter than in the third, and its fall does not die away."""
+        quarter = len(self.values) // 4
+        if not quarter:
+            return False
+        one, two, three, four = (float(part.mean()) for part in self.values[: 4 * quarter].reshape(4, quarter))
+        error = self.error_of_mean * math.sqrt(2 * self.width / quarter)
+        least = max(SURE * error, LEAST_FALL * abs(three), KEPT_UP * (one - two))
+        return three - four > least
 
 
 def loss_curve(run: Run, name: str) -> LossCurve | None:

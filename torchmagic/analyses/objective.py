@@ -42,9 +42,15 @@ class Objective:
 
 
 def begins_anew(run: Run) -> bool:
-    """Whether a training of the run ended and another one began: a model was made again, or an optimizer was."""
+    """Whether a training of the run ended and another one began.
+
+    A model was made again, or an optimizer was, or another optimizer took over the name of one: a function that trains
+    what it is given was called again.
+    """
     names = [each.name.partition("#")[0] for each in run.of(ModelRecord)]
-    return bool(run.of(RebuiltOptimizerRecord)) or len(set(names)) < len(names)
+    starts = {(group.optimizer, group.step) for group in run.of(GroupRecord)}
+    taken_over = len({optimizer for optimizer, _ in starts}) < len(starts)
+    return taken_over or bool(run.of(RebuiltOptimizerRecord)) or len(set(names)) < len(names)
 
 
 def single_objective(run: Run) -> Objective | None:

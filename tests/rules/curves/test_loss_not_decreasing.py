@@ -34,6 +34,20 @@ def test_a_loss_that_falls_slowly_is_silent(history):
     assert found(history, [1.1 - 0.002 * step for step in range(40)]) == []
 
 
+def test_a_loss_that_has_just_begun_to_fall_is_silent(history):
+    draw = np.random.default_rng(2)
+    assert found(history, [1.1 - 0.0002 * step + draw.normal(0, 0.003) for step in range(100)]) == []
+
+
+def test_a_loss_that_settles_near_chance_is_told(history):
+    assert len(found(history, [1.1 + 0.01 * math.exp(-step / 10) for step in range(100)])) == 1
+
+
+def test_models_that_are_trained_one_after_the_other_are_silent(history):
+    history.group().group(step=20, parameters=("other.weight",))
+    assert found(history) == []
+
+
 def test_a_slow_fall_under_strong_noise_is_silent(history):
     draw = np.random.default_rng(1)
     assert found(history, [1.3 - 0.002 * step + draw.normal(0, 0.2) for step in range(60)]) == []

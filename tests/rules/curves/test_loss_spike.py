@@ -31,3 +31,13 @@ def test_a_noisy_curve_may_jump(history):
 
 def test_what_is_no_single_objective_is_silent(history):
     assert found(history, [*CALM, 9.0], log_prob=True) == []
+
+
+def test_where_another_models_training_begins_is_no_spike(history):
+    history.group().group(step=60, parameters=("student.weight",))
+    assert found(history, [*CALM, *(9.0 - 0.1 * step for step in range(60))]) == []
+
+
+def test_a_loop_without_an_optimizer_has_no_step_to_name(history):
+    history.losses([*CALM, 9.0, *CALM]).run.steps = 0
+    assert list(loss_spike(history.run)) == []

@@ -41,6 +41,21 @@ def test_a_loss_that_still_falls_is_silent(history):
     assert found(history, [2.0 - 0.02 * step for step in range(60)], chance=0.5) == []
 
 
+def test_a_loss_that_still_falls_a_little_is_silent(history):
+    assert found(history, [2.3 - 0.0008 * step for step in range(80)], chance=2.3) == []
+
+
+def test_a_noisy_loss_has_a_higher_threshold_and_tells_it(history):
+    (finding,) = found(history, [2.3 + 0.4 * (-1) ** step - 0.0015 * (step > 45) for step in range(60)], chance=2.3)
+    assert finding.evidence["change over the second half"] < finding.evidence["threshold"]
+    assert finding.evidence["threshold"] > 0.01
+
+
+def test_the_losses_of_two_models_one_after_the_other_are_no_plateau(history):
+    history.group().group(step=30, parameters=("other.weight",))
+    assert found(history, FALLS_AND_STAYS, chance=1.0) == []
+
+
 def test_a_short_run_is_silent(history):
     assert found(history, [1.0] * 29, chance=1.0) == []
 

@@ -14,7 +14,7 @@ model and the loss.
 from collections.abc import Iterator
 
 from torchmagic.analyses.loss_curve import loss_curve
-from torchmagic.analyses.objective import chance_level, single_objective
+from torchmagic.analyses.objective import begins_anew, chance_level, single_objective
 from torchmagic.analyses.rates import searches_rate, vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -40,10 +40,10 @@ def loss_not_decreasing(run: Run, *, min_steps: float = MIN_STEPS, min_end: floa
     chance, curve = chance_level(run), loss_curve(run, objective.losses[0])
     if curve is None or curve.broken or len(curve.values) < min_steps or run.steps < min_steps:
         return
-    if run.of(OptimizerStateRecord) or searches_rate(run):
-        return  # training goes on from where it stood, or several rates are tried
-    if vanished_rate(run):
-        return  # why nothing moves any more is known
+    if run.of(OptimizerStateRecord) or searches_rate(run) or begins_anew(run):
+        return  # training goes on from where it stood, or several rates or models are tried
+    if curve.still_falls or vanished_rate(run):
+        return  # it comes down slowly, or why nothing moves any more is known
     if not chance > 0 or min(curve.start, curve.end) < NEAR_CHANCE * chance:
         return  # the level is not known, or the run is below it
     thirds = len(curve.values) // 3

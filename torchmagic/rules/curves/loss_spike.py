@@ -29,7 +29,7 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
         return
     steps, raw = run.series("loss", name=objective.losses[0])
     values = np.asarray(raw)
-    if len(values) <= WINDOW or not np.isfinite(values).all():
+    if not run.steps or len(values) <= WINDOW or not np.isfinite(values).all():
         return
     high, level, spread = spikes(values, float(values[0]), min_deviations=min_deviations, min_times=min_times)
     after = values[WINDOW:]

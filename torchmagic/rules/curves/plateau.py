@@ -13,7 +13,7 @@ or the learning rate has vanished.
 from collections.abc import Iterator
 
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
-from torchmagic.analyses.objective import chance_level
+from torchmagic.analyses.objective import begins_anew, chance_level
 from torchmagic.analyses.rates import vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -35,10 +35,10 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     """Report a loss that is flat over the second half, at chance level or because the rate is gone."""
     names = run.subjects("loss")
     curve = loss_curve(run, names[0]) if len(names) == 1 else None
-    if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps:
+    if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps or begins_anew(run):
         return
-    change = _change(curve)
-    reason = _reason(run, curve) if change < max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12) else None
+    change, threshold = _change(curve), max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12)
+    reason = _reason(run, curve) if change < threshold and not curve.still_falls else None
     if reason is None:
         return
     backward = next(iter(run.of(BackwardRecord)), None)
@@ -49,7 +49,7 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
         title=f"the loss stays at {curve.end:.3g} over the second half of {run.steps} steps, {reason}",
         **line_of(backward.place if backward else None),
         step=run.steps // 2,
-        evidence={"change over the second half": change, "threshold": max_change, "loss at the end": curve.end},
+        evidence={"change over the second half": change, "threshold": threshold, "loss at the end": curve.end},
         why="Steps go on and nothing is gained by them.",
         fix="print(scheduler.get_last_lr())  # or stop earlier"
         if reason.startswith("with")
