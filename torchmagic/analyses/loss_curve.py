@@ -11,8 +11,8 @@ from torchmagic.session.run import Run
 # The curve is averaged over this share of its values: one batch alone may be a lucky one.
 SHARE = 0.07
 LEAST_WIDTH = 3
-# A fall from the third to the last quarter: by so many of its standard errors, by this share of the level, and by this
-# share of the fall from the first quarter to the second. A loss that settles falls ever less.
+# A loss that still falls: a straight line through it falls by so many of its standard errors, the mean from the third
+# to the last quarter by this share of the level, and of the fall from the first to the second. What settles falls less.
 SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.5
 
 
@@ -51,14 +51,14 @@ class LossCurve:
 
     @property
     def still_falls(self) -> bool:
-        """Whether the loss is surely lower in the last quarter than in the third, and its fall does not die away."""
-        quarter = len(self.values) // 4
+        """Whether the loss surely comes down, and its fall does not die away."""
+        count, quarter = len(self.values), len(self.values) // 4
         if not quarter:
             return False
         one, two, three, four = (float(part.mean()) for part in self.values[: 4 * quarter].reshape(4, quarter))
-        error = self.error_of_mean * math.sqrt(2 * self.width / quarter)
-        least = max(SURE * error, LEAST_FALL * abs(three), KEPT_UP * (one - two))
-        return three - four > least
+        fall = -float(np.polyfit(np.linspace(-0.5, 0.5, count), self.values, 1)[0])
+        error = self.error_of_mean * math.sqrt(12 * self.width / count)  # of the fall: 12 is that of an even spread
+        return fall > SURE * error and three - four > max(LEAST_FALL * abs(three), KEPT_UP * (one - two))
 
 
 def loss_curve(run: Run, name: str) -> LossCurve | None:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.notebook import OptimizerStateRecord
 from torchmagic.records.place import Place
@@ -36,7 +37,13 @@ def test_a_loss_that_falls_slowly_is_silent(history):
 
 def test_a_loss_that_has_just_begun_to_fall_is_silent(history):
     draw = np.random.default_rng(2)
-    assert found(history, [1.1 - 0.0002 * step + draw.normal(0, 0.003) for step in range(100)]) == []
+    assert found(history, [1.1 - 0.0001 * step + draw.normal(0, 0.006) for step in range(100)]) == []
+
+
+def test_noise_alone_is_no_fall(history):
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        assert not loss_curve(type(history)().losses(draw.normal(1.1, 0.02, 100).tolist()).run, "loss").still_falls
 
 
 def test_a_loss_that_settles_near_chance_is_told(history):
