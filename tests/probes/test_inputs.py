@@ -129,3 +129,21 @@ def test_of_rows_that_repeat_it_is_told_how_many_there_are_and_how_many_others_a
     run, _ = run_cell(FEW, names=data(part=slice(0, 8), rest=rest), **ONLY)
     (record,) = run.of(RepeatedInputRecord)
     assert (record.num_rows, record.num_known, record.num_evaluated) == (8, 64, evaluated)  # 256 are weights
+
+
+def test_states_that_are_tried_first_and_learned_from_after_are_no_overlap(run_cell):
+    run, _ = run_cell(
+        """
+        policy = nn.Linear(4, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for turn in range(3):
+            states = torch.randn(4, 64, 4)
+            with torch.no_grad():
+                tried = [policy(state) for state in states]
+            for part in states.flatten(0, 1).split(32):
+                opt.zero_grad()
+                policy(part).pow(2).mean().backward()
+                opt.step()
+        """
+    )
+    assert {record.num_equal for record in run.of(SharedRowsRecord)} == {0}

@@ -19,11 +19,15 @@ MOST_KINDS = 8
 
 
 class _Evaluated:
-    """Rows of one evaluation: a loader's, or those that one line gives."""
+    """Rows of one evaluation: a loader's, or those that one line gives; which of them were trained on before it.
+
+    States that a policy tries and then learns from are trained on only afterwards.
+    """
 
     def __init__(self, loader: Loader | None, site: Site | None) -> None:
         self.loader, self.site = loader, site
         self.prints: set[int] = set()
+        self.equal: set[int] = set()
 
 
 class _Kind(NamedTuple):
@@ -57,8 +61,8 @@ class SharedRows:
 
     def evaluate(self, loader: Loader | None, tensor: torch.Tensor, site: Site | None) -> None:
         """Take in a batch that is evaluated; one that no loader gives only where it is more than a batch."""
-        if loader is None and tensor.dim() and tensor.shape[0] <= self._batch:
-            return  # the batch that is trained on, once more
+        if not self._trained or (loader is None and tensor.dim() and tensor.shape[0] <= self._batch):
+            return  # before any training, or the batch that is trained on, once more
         kind = _Kind(loader.name if loader is not None else "", None if loader is not None else site)
         known = self._evaluated.get(kind)
         if known is None:
@@ -66,7 +70,9 @@ class SharedRows:
                 return
             known = self._evaluated[kind] = _Evaluated(loader, site)
         if len(known.prints) < MOST_EVALUATED:
-            known.prints.update(row_prints(tensor, MOST_ROWS))
+            prints = row_prints(tensor, MOST_ROWS)
+            known.prints.update(prints)
+            known.equal.update(self._trained.intersection(prints))
 
     def tell(self, model: str, recorder: Recorder) -> None:
         """Record each evaluation of a dataset that is not the one trained on."""
@@ -75,7 +81,7 @@ class SharedRows:
         for kind, each in self._evaluated.items():
             if not each.prints or (each.loader is not None and each.loader.record.dataset_number in self._datasets):
                 continue
-            equal = len(each.prints & self._trained)
+            equal = len(each.equal)
             recorder.add(
                 SharedRowsRecord(
                     model=model,

@@ -61,7 +61,7 @@ class SharedRowsRecord:
         model: Name of the model.
         loader: Name of the loader that gave the evaluated rows; empty for a tensor.
         num_rows: Rows evaluated that were looked at.
-        num_equal: Those of them that equal a known training row bit by bit.
+        num_equal: Those of them that equal bit by bit a row known to have been trained on before.
         num_known: Different training rows that are known.
         num_training: Training rows there are; 0 where that is not known.
         coarse: Whether rows hold few different values in few columns, so that some are equal by chance.
