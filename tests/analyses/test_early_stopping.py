@@ -6,6 +6,10 @@ import pytest
 
 from torchmagic.analyses.early_stopping import early_stopping
 from torchmagic.analyses.schedules import schedules
+from torchmagic.records.loss import LossRecord
+from torchmagic.records.model import ModelRecord
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
+from torchmagic.records.place import Place
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.session.run import Run
 
@@ -47,6 +51,63 @@ def test_losses_that_are_not_finite_are_no_best():
     (curve,) = early_stopping(run_of([math.nan, 2.0, math.inf]))
     assert (curve.best, curve.best_pass, curve.since_best) == (2.0, 1, 1)
     assert math.isnan(early_stopping(run_of([math.nan]))[0].best)
+
+
+def loss_line(reduction, line):
+    place = Place(file="<cell>", line=line, source="")
+    return LossRecord(name="cross_entropy", input_shape=(8, 3), target_shape=(8,), reduction=reduction, place=place)
+
+
+def objective(**changes):
+    facts = {
+        "loss": "loss", "place": None, "step": 0, "criteria": ("cross_entropy",), "mixed": False, "sign": 1,
+        "scale": 1.0, "weighted": False, "log_prob": False, "num_classes": 3, "altered": False,
+    }  # fmt: skip
+    return ObjectiveRecord(**facts | changes)
+
+
+@pytest.mark.parametrize(
+    ("records", "comparable"),
+    [
+        ([], True),
+        ([loss_line("mean", 1), loss_line("mean", 2), objective()], True),
+        ([loss_line("mean", 1), loss_line("sum", 2)], False),
+        ([objective(mixed=True)], False),
+        ([objective(criteria=("mse_loss",))], False),
+    ],
+)
+def test_only_losses_of_one_kind_are_compared(records, comparable):
+    run = run_of([1.0, 0.8], train=lambda step: 1.0 - step / 100)
+    run.records += records
+    assert early_stopping(run)[0].comparable is comparable
+
+
+def model(name="net"):
+    return ModelRecord(name=name, class_name="Net", num_parameters=1, num_trainable=1, num_bytes=4)
+
+
+def group(step, parameter):
+    return GroupRecord(
+        optimizer="opt", class_name="SGD", subject="opt", parameters=(parameter,), num_elements=1, lr=0.1,
+        weight_decay=0.0, decoupled=False, maximize=False, step=step, built=None,
+    )  # fmt: skip
+
+
+FOLDS = [3.0, 1.0, 2.0, 2.0, 4.0, 2.5]
+
+
+def test_of_folds_the_last_one_is_told():
+    run = run_of(FOLDS)
+    run.records += [model(), model(), group(0, "net.weight"), group(40, "net.weight")]
+    (curve,) = early_stopping(run)
+    assert (curve.since, curve.num_passes, curve.best, curve.would_stop) == (40, 2, 2.5, {})
+
+
+def test_an_optimizer_that_is_built_again_for_the_same_model_begins_no_new_curve():
+    run = run_of(FOLDS)
+    run.records += [model(), group(0, "net.weight"), group(40, "net.weight")]
+    (curve,) = early_stopping(run)
+    assert (curve.since, curve.num_passes, curve.best) == (0, 6, 1.0)
 
 
 def record(**more):

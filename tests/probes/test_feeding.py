@@ -379,3 +379,14 @@ def test_copies_within_the_processor_are_no_reads(run_cell):
         "    for _ in range(9): loss.cpu()\n"
     )
     assert run.of(HostReadsRecord) == []
+
+
+def test_what_a_transform_reads_on_the_host_waits_for_nothing(run_cell):
+    run, _ = run_cell(
+        LOOP + "class Rows(torch.utils.data.Dataset):\n"
+        "    def __len__(self): return 48\n"
+        "    def __getitem__(self, i):\n"
+        "        return torch.randn(3) * (torch.rand(1).item() + int(torch.randint(0, 3, (1,))))\n"
+        "for x in make(Rows(), batch_size=8): step(x).item()\n"
+    )
+    assert set(run.series("host_reads")[1]) == {1.0}

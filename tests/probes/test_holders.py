@@ -122,3 +122,9 @@ def test_strange_values_are_passed_over(run_cell):
     ]  # fmt: skip
     run, _ = run_cell("pass", names={"Out": dict(enumerate(strange)), "_": strange})
     assert holders(run) == []
+
+
+@pytest.mark.usefixtures("no_traceback")
+def test_a_variable_of_the_users_called_underscore_is_no_output(run_cell):
+    run, _ = run_cell("_, loss = torch.zeros(2**20), 0", names={"Out": {}})
+    assert holders(run) == []

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from torchmagic.analyses.early_stopping import early_stopping
 from torchmagic.records.evaluation import EvaluationRecord
 
 ONLY = {"only": ("data", "validation", "backward")}
@@ -239,3 +240,27 @@ def test_losses_of_many_shapes_are_survived(run_cell):
     assert run.subjects("eval_loss") == ("mse_loss(net)", "cross_entropy(net)")
     assert run.series("eval_loss", name="mse_loss(net)")[1] == [1.0]
     assert torch.is_grad_enabled()
+
+
+def test_a_loss_whose_targets_another_network_gives_is_no_evaluations(run_cell):
+    source = """
+    target = nn.Linear(3, 2)
+    for _ in range(6):
+        known = net(x)
+        with torch.no_grad():
+            wanted = target(x)
+        loss = F.mse_loss(known, wanted)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    run, _ = run_cell(SETUP + "if True:" + source, **ONLY)
+    assert {each.model for each in passes(run)} == {"target"}
+    assert {each.num_losses for each in passes(run)} == {0}
+    assert not run.subjects("eval_loss")
+
+
+def test_losses_that_add_up_a_batch_are_called_sums(run_cell):
+    run, _ = run_cell(SETUP + EVALUATION.replace("criterion(net(a), b)", "F.cross_entropy(net(a), b, reduction='sum')"))
+    assert run.subjects("eval_loss") == ("sum of cross_entropy(test)",)
+    assert not early_stopping(run)[0].comparable

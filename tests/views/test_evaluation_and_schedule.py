@@ -2,6 +2,8 @@
 
 import pytest
 
+from torchmagic.records.loss import LossRecord
+from torchmagic.records.place import Place
 from torchmagic.session.run import Run
 from torchmagic.views.curves import curves_page
 from torchmagic.views.page import Facts, Fold, Plot, Table
@@ -55,6 +57,16 @@ def test_the_last_evaluation_as_the_best_needs_no_more_words(run):
     told = facts(run)["evaluation: cross_entropy(val)"]
     assert "since" not in told
     assert "below the training loss at the best" in told
+
+
+def test_losses_that_are_reduced_otherwise_are_not_compared(run):
+    evaluate(run, [90.0, 50.0])
+    for line, reduction in enumerate(("mean", "sum")):
+        place = Place(file="<cell>", line=line, source="")
+        run.records.append(
+            LossRecord(name="cross_entropy", input_shape=(8, 3), target_shape=(8,), reduction=reduction, place=place)
+        )
+    assert facts(run)["evaluation: cross_entropy(val)"] == "best 50 after 4 steps (pass 2 of 2)"
 
 
 def test_a_single_evaluation_is_told_as_such(run):

@@ -4,11 +4,17 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from torchmagic.analyses.objective import last_beginning
+from torchmagic.records.loss import LossRecord
+from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.session.run import Run
 
 PATIENCES = (3, 5, 10)
 # The training loss at an evaluation is the mean over so many steps up to it.
 WINDOW = 20
+
+# What a loss is called that a model computes itself.
+OWN = "loss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,8 @@ class EvaluationCurve:
         rise: How far the last loss lies above the best, as a share of the best.
         gap_at_best: Evaluation loss less training loss at the best evaluation; None without a training loss.
         gap_at_last: The same at the last one.
+        comparable: Whether both losses are one criterion, reduced in one way, so that the gap means something.
+        since: Step at which the last of several trainings, as of folds, began; only its evaluations count.
     """
 
     subject: str
@@ -42,6 +50,8 @@ class EvaluationCurve:
     rise: float
     gap_at_best: float | None
     gap_at_last: float | None
+    comparable: bool = True
+    since: int = 0
 
 
 def early_stopping(run: Run, *, least_change: float = 0.0) -> tuple[EvaluationCurve, ...]:
@@ -57,8 +67,9 @@ def early_stopping(run: Run, *, least_change: float = 0.0) -> tuple[EvaluationCu
 def _curves(run: Run, least_change: float) -> Iterator[EvaluationCurve]:
     training = run.subjects("loss")
     train_steps, train_losses = run.series("loss", name=training[0]) if training else ([], [])
+    since = last_beginning(run)
     for subject in run.subjects("eval_loss"):
-        steps, losses = run.series("eval_loss", name=subject)
+        steps, losses = _after(since, *run.series("eval_loss", name=subject))
         best, best_at = math.inf, 0
         stops: dict[int, int] = {}
         for i, loss in enumerate(losses):
@@ -84,7 +95,23 @@ def _curves(run: Run, least_change: float) -> Iterator[EvaluationCurve]:
             rise=(losses[-1] - best) / abs(best) if best and best < math.inf else 0.0,
             gap_at_best=gaps[0],
             gap_at_last=gaps[1],
+            comparable=_is_comparable(run, subject),
+            since=since if steps[0] > since else 0,
         )
+
+
+def _after(since: int, steps: list[int], losses: list[float]) -> tuple[list[int], list[float]]:
+    """Return the evaluations of the last training; all of them where it has none."""
+    begin = next((i for i, step in enumerate(steps) if step > since), 0)
+    return steps[begin:], losses[begin:]
+
+
+def _is_comparable(run: Run, subject: str) -> bool:
+    """Whether an evaluation's criterion is the training's, and nothing is known of another reduction or other terms."""
+    name = subject.partition("(")[0]
+    reductions = {each.reduction for each in run.of(LossRecord) if each.name == name}
+    plain = all(name in each.criteria and not each.mixed for each in run.of(ObjectiveRecord))
+    return len(reductions) <= 1 and (plain or name == OWN)
 
 
 def _mean_up_to(step: int, steps: list[int], losses: list[float]) -> float | None:

@@ -53,6 +53,20 @@ def begins_anew(run: Run) -> bool:
     return taken_over or bool(run.of(RebuiltOptimizerRecord)) or len(set(names)) < len(names)
 
 
+def last_beginning(run: Run) -> int:
+    """Return the step at which the last of several trainings began, each of a model of its own; 0 for a single one."""
+    names = [each.name for each in run.of(ModelRecord)]
+    again = len(set(names)) < len(names)
+    newest: dict[str, GroupRecord] = {}
+    step = 0
+    for group in run.of(GroupRecord):
+        before = newest.setdefault(group.optimizer, group)
+        if group.step > before.step and (again or set(group.parameters).isdisjoint(before.parameters)):
+            step = max(step, group.step)
+        newest[group.optimizer] = group
+    return step
+
+
 def single_objective(run: Run) -> Objective | None:
     """Return the objective of a run, or None: two optimizers with losses of their own, as of a GAN or actor and critic.
 

@@ -65,7 +65,8 @@ class Holders:
             for number, value in list(outputs.items()):
                 yield from ((f"Out[{number!r}]", "output", each) for each in tensors_in(value))
         for name, value in list(self._namespace.items()):
-            if _OUTPUT.fullmatch(name):
+            # IPython puts the same result into Out: what is there already is told, and another value is the user's own
+            if _OUTPUT.fullmatch(name) and not (isinstance(outputs, dict) and name.strip("_") == ""):
                 yield from ((name, "output", each) for each in tensors_in(value))
         for frame in _dead_frames():
             for name, value in list(frame.f_locals.items())[:MOST_LOCALS]:

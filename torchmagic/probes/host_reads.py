@@ -1,9 +1,12 @@
 """This file counts how often the user's code reads tensors' values on the host, in a few steps."""
 
+import inspect
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
+from torch.utils.data import DataLoader
 
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import Site, place_of
@@ -13,6 +16,9 @@ from torchmagic.session.recorder import Recorder
 
 # The first step is not looked at: there loops print, check and warm up.
 FIRST_LOOK = 1
+_LOADERS = str(Path(inspect.getfile(DataLoader)).parent)
+# Frames in which a loader is looked for.
+MOST_FRAMES = 32
 # Lines told, those with most reads.
 MOST_LINES = 8
 
@@ -80,8 +86,19 @@ class HostReads:
         if tensor.device.type == "cpu":
             if method == "cpu" or not (tensor.grad_fn is not None or self._forward):
                 return
-            if tensor.grad_fn is None and (tensor.requires_grad or tensor._base is not None):
-                return  # a parameter, or a part of a larger tensor such as the labels
+            if tensor.grad_fn is None and (tensor.requires_grad or tensor._base is not None or _is_loading(frame)):
+                return  # a parameter, a part of a larger tensor such as the labels, or what prepares a sample
         self._count += 1
         methods = self._lines.setdefault(Site(frame.f_code, frame.f_lineno), {})
         methods[method] = methods.get(method, 0) + 1
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether a loader fetches a batch in this process: what a data set's transforms read waits for nothing."""
+    for _ in range(MOST_FRAMES):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename.startswith(_LOADERS):
+            return True
+        frame = frame.f_back
+    return False

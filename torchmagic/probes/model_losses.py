@@ -44,6 +44,10 @@ class ModelLosses:
         current = self._current()
         if current is None or self._taps is None or not isinstance(output, torch.Tensor) or output.numel() != 1:
             return
+        if output.requires_grad and not current.key.grad_enabled:
+            return  # a training's loss, whose targets another network was asked for
+        if kwargs.get("reduction") == "sum":
+            name = f"sum of {name}"
         site = None if current.key.loader else site_of(frame)
         if not _in_model(self._taps):
             current.add(name, output, site)

@@ -26,8 +26,10 @@ def evaluation_lines(run: Run) -> list[Line]:
 def evaluation_blocks(run: Run) -> list[Block]:
     """Return the best of each evaluation, and, folded, the passes one by one; nothing where nothing was evaluated."""
     blocks: list[Block] = []
-    holds = {record.subject: record.holds_best for record in run.of(StoppingRecord)}
-    facts = [(f"{PREFIX}{curve.subject}", "; ".join(_told(curve, holds))) for curve in early_stopping(run)]
+    stops = {record.subject: record for record in run.of(StoppingRecord)}
+    facts = [
+        (f"{PREFIX}{curve.subject}", "; ".join(_told(curve, stops.get(curve.subject)))) for curve in early_stopping(run)
+    ]
     if facts:
         blocks.append(Facts(rows=facts))
     passes = run.of(EvaluationRecord)
@@ -36,7 +38,9 @@ def evaluation_blocks(run: Run) -> list[Block]:
     return blocks
 
 
-def _told(curve: EvaluationCurve, holds: dict[str, bool | None]) -> Iterator[str]:
+def _told(curve: EvaluationCurve, stop: StoppingRecord | None) -> Iterator[str]:
+    if curve.since:
+        yield f"of the last training, from step {curve.since} on"
     if curve.num_passes == 1:
         yield f"{as_number(curve.last)} in a single pass, after {counted(curve.best_step, 'step')}"
         return
@@ -45,12 +49,11 @@ def _told(curve: EvaluationCurve, holds: dict[str, bool | None]) -> Iterator[str
     if curve.since_best:
         passes = "pass" if curve.since_best == 1 else "passes"
         yield f"{curve.since_best} {passes} since, the last {as_share(curve.rise)} above it"
-        end = holds.get(curve.subject)
-        if end is not None:
-            yield HOLDS[end]
+        if stop is not None and stop.holds_best is not None and stop.best_step >= curve.since:
+            yield HOLDS[stop.holds_best]
     for patience, step in sorted(curve.would_stop.items())[:1]:
         yield f"a patience of {patience} would have stopped after {counted(step, 'step')}"
-    if curve.gap_at_best is not None and curve.gap_at_last is not None:
+    if curve.comparable and curve.gap_at_best is not None and curve.gap_at_last is not None:
         later = f", {_gap(curve.gap_at_last)} at the last" if curve.since_best else ""
         yield f"{_gap(curve.gap_at_best)} the training loss at the best{later}"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.records.evaluation import EvaluationRecord
+from torchmagic.records.evaluation import EvaluationRecord, StoppingRecord
 from torchmagic.rules.curves.overfitting import MIN_RISE, overfitting
 
 SUBJECT = ("cross_entropy(test)",)
@@ -10,7 +10,7 @@ TRAINS = [2.0 - 0.02 * step for step in range(80)]
 TURNS = [1.5, 1.0, 0.8, 0.9, 1.0, 1.1, 1.2]
 
 
-def found(history, evaluations=TURNS, *, trains=TRAINS, trained_on=False):
+def found(history, evaluations=TURNS, *, trains=TRAINS, trained_on=False, also_trained=True):
     history.losses(trains).series("eval_loss", evaluations, SUBJECT, steps=range(10, 80, 10))
     history.run.records.append(
         EvaluationRecord(
@@ -24,7 +24,7 @@ def found(history, evaluations=TURNS, *, trains=TRAINS, trained_on=False):
             recorded_graph=False,
             awake=(),
             loss_names=SUBJECT,
-            also_trained=True,
+            also_trained=also_trained,
             trained_on=trained_on,
             place=None,
         )
@@ -61,3 +61,14 @@ def test_three_evaluations_are_too_few(history):
 
 def test_losses_of_nearly_nothing_may_double(history):
     assert found(history, [1.0, 0.1, 0.004, 0.005, 0.006, 0.007, 0.008]) == []
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_weights_that_nobody_trains_are_not_said_to_be_kept(history, trained):
+    history.run.records.append(
+        StoppingRecord(
+            subject=SUBJECT[0], num_passes=7, best=0.8, best_step=30, since_best=4, steps_since_best=50, holds_best=True
+        )
+    )
+    (finding,) = found(history, also_trained=trained)
+    assert ("the best weights are kept" in finding.fix) == trained

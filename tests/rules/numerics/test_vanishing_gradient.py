@@ -85,3 +85,10 @@ def test_a_few_steps_say_nothing():
 def test_a_last_layer_without_a_gradient_is_no_measure_and_an_unknown_loss_is_none():
     assert found(*[(0.0, 0.0, 0.0)] * 5) == []
     assert found(*[LOST] * 5, losses=(math.nan, math.nan)) == []
+
+
+def test_a_loss_that_rose_did_not_fall_by_less_than_nothing():
+    (finding,) = found(LOST, LOST, LOST, LOST, LOST, losses=(2.3, 2.31))
+    assert finding.evidence["the loss rose by"] == "0.4%"
+    (finding,) = found(LOST, LOST, LOST, LOST, LOST)
+    assert finding.evidence["the loss fell by"] == "0.0%"

@@ -55,7 +55,7 @@ def overfitting(run: Run, *, min_rise: float = MIN_RISE, min_passes: float = MIN
                 "last": curve.last,
             },
             why="Since the best evaluation the model has learned what holds for the training samples only.",
-            fix=_fix(run, curve),
+            fix=_fix(run, curve, trained=any(record.also_trained for record in records)),
         )
 
 
@@ -69,8 +69,8 @@ def _training_falls(run: Run, curve: EvaluationCurve) -> bool:
     return at_last < at_best
 
 
-def _fix(run: Run, curve: EvaluationCurve) -> str:
-    kept = any(record.holds_best for record in run.of(StoppingRecord) if record.subject == curve.subject)
+def _fix(run: Run, curve: EvaluationCurve, *, trained: bool) -> str:
+    kept = trained and any(record.holds_best for record in run.of(StoppingRecord) if record.subject == curve.subject)
     if kept:
         return "# the best weights are kept; fewer epochs would give the same"
     return "best = copy.deepcopy(model.state_dict())  # at each new best evaluation, and load it at the end"

@@ -56,7 +56,7 @@ def vanishing_gradient(
         told: dict[str, float | str] = {
             "threshold": max_ratio,
             "share of the looks": f"{lost[place]:.0%}",
-            "the loss fell by": f"{gained:.1%}",
+            "the loss fell by" if gained >= 0 else "the loss rose by": f"{abs(gained):.1%}",
         }
         yield replace(finding, step=looks[0][0], evidence={**finding.evidence, **told})
 
