@@ -102,7 +102,7 @@ def _curves(run: Run, least_change: float) -> Iterator[EvaluationCurve]:
 
 def _after(since: int, steps: list[int], losses: list[float]) -> tuple[list[int], list[float]]:
     """Return the evaluations of the last training; all of them where it has none."""
-    begin = next((i for i, step in enumerate(steps) if step > since), 0)
+    begin = next((i for i, step in enumerate(steps) if step > since), 0) if since else 0
     return steps[begin:], losses[begin:]
 
 
