@@ -46,11 +46,9 @@ class ModelLosses:
             return
         if output.requires_grad and not current.key.grad_enabled:
             return  # a training's loss, whose targets another network was asked for
-        if kwargs.get("reduction") == "sum":
-            name = f"sum of {name}"
         site = None if current.key.loader else site_of(frame)
         if not _in_model(self._taps):
-            current.add(name, output, site)
+            current.add(f"sum of {name}" if kwargs.get("reduction") == "sum" else name, output, site)
         elif len(self._inside) < MOST_INSIDE:
             self._inside.append((name, output, site))
             self._taps.listeners.wake_up(self._returned)
