@@ -264,3 +264,22 @@ def test_losses_that_add_up_a_batch_are_called_sums(run_cell):
     run, _ = run_cell(SETUP + EVALUATION.replace("criterion(net(a), b)", "F.cross_entropy(net(a), b, reduction='sum')"))
     assert run.subjects("eval_loss") == ("sum of cross_entropy(test)",)
     assert not early_stopping(run)[0].comparable
+
+
+def test_each_of_two_networks_has_the_losses_of_its_own_outputs(run_cell):
+    source = """
+    other = nn.Linear(3, 2)
+    more = torch.optim.SGD(other.parameters(), lr=0.1)
+    for _ in range(3):
+        for model, optimizer in ((net, opt), (other, more)):
+            optimizer.zero_grad()
+            criterion(model(x), y).backward()
+            optimizer.step()
+        with torch.no_grad():
+            one, two = net(xv), other(xv)
+            a, b = criterion(one, yv), criterion(two.view(-1, 2), yv)
+    """
+    run, names = run_cell(SETUP + "if True:" + source, **ONLY)
+    assert run.subjects("eval_loss") == ("cross_entropy(net)", "cross_entropy(other)")
+    assert run.series("eval_loss", name="cross_entropy(net)")[1][-1] == pytest.approx(names["a"].item())
+    assert run.series("eval_loss", name="cross_entropy(other)")[1][-1] == pytest.approx(names["b"].item())

@@ -8,6 +8,7 @@ import torch
 
 from torchmagic.probes.loaders import Loader
 from torchmagic.probes.sites import Site, site_of
+from torchmagic.probes.storages import tensors_in
 from torchmagic.tensors.reduce import fetch
 
 # Losses of a pass that are kept apart: one a criterion and line.
@@ -31,6 +32,7 @@ class EvaluationPass:
 
     Attributes:
         given: The tensor that it began with, or that one's whole.
+        gave: What the newest forward returned, where that was heard.
         looks_like_training: Whether only the lack of a backward tells these forwards from training.
         trained: Whether a backward has followed the call that began it.
     """
@@ -43,6 +45,7 @@ class EvaluationPass:
         self.looks_like_training = key.training and key.grad_enabled
         self.trained = False
         self.given: weakref.ref[torch.Tensor] | None = None
+        self.gave: weakref.ref[torch.Tensor] | None = None
         self.clear()
 
     def begin_with(self, args: Any) -> None:
@@ -55,6 +58,16 @@ class EvaluationPass:
         """Whether an earlier pass began with the same tensor, which is still there."""
         given = self.given() if self.given is not None else None
         return given is not None and before is not None and before() is given
+
+    def end_with(self, output: Any) -> None:
+        """Remember what a forward returned."""
+        tensor = next(tensors_in(output), None)
+        self.gave = weakref.ref(tensor) if tensor is not None else None
+
+    def has_given(self, value: Any) -> bool:
+        """Whether a value is what the newest forward returned, or a view of it."""
+        gave = self.gave() if self.gave is not None else None
+        return gave is not None and (value is gave or getattr(value, "_base", None) is gave)
 
     def clear(self) -> None:
         """Begin again, as at the next step of a loop."""

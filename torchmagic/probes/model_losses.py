@@ -1,11 +1,12 @@
 """This file is the losses of a pass: those computed on a model's outputs, or the one that the model gives itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
 import torch
 
+from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_pass import EvaluationPass
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.sites import Site, site_of
@@ -21,11 +22,15 @@ class ModelLosses:
     """Hands the pass under way its losses; of those computed inside a model, what comes of them.
 
     Args:
+        cast: The models.
         current: Tells the pass under way, or None.
+        opened: Tells all that no backward has followed yet.
     """
 
-    def __init__(self, current: Callable[[], EvaluationPass | None]) -> None:
-        self._current = current
+    def __init__(
+        self, cast: Cast, current: Callable[[], EvaluationPass | None], opened: Callable[[], Iterable[EvaluationPass]]
+    ) -> None:
+        self._cast, self._current, self._opened = cast, current, opened
         self._taps: Taps | None = None
         self._inside: list[tuple[str, torch.Tensor, Site | None]] = []
         self._returned = _Returned(self)
@@ -35,6 +40,11 @@ class ModelLosses:
         self._taps = taps
         taps.on("loss", self._lost)
         taps.on("root_end", self._returned.take)
+
+    def listen(self, begun: EvaluationPass) -> None:
+        """Hear what a pass without gradients returns, where losses may be computed once several models have run."""
+        if self._taps is not None and not begun.key.grad_enabled and len(self._cast.models) > 1:
+            self._taps.listeners.wake_up(self._returned)
 
     def forget(self) -> None:
         """Let go of what a forward that did not end has left."""
@@ -46,8 +56,11 @@ class ModelLosses:
             return
         if output.requires_grad and not current.key.grad_enabled:
             return  # a training's loss, whose targets another network was asked for
+        if not (inside := _in_model(self._taps)):
+            given = args[0] if args else kwargs.get("input")
+            current = next((each for each in self._opened() if each.has_given(given)), current)
         site = None if current.key.loader else site_of(frame)
-        if not _in_model(self._taps):
+        if not inside:
             current.add(f"sum of {name}" if kwargs.get("reduction") == "sum" else name, output, site)
         elif len(self._inside) < MOST_INSIDE:
             self._inside.append((name, output, site))
@@ -57,7 +70,10 @@ class ModelLosses:
         """Take the losses of a forward that has ended."""
         inside, self._inside = self._inside, []
         current = self._current()
-        if not inside and self._taps is not None:
+        hears = current is not None and not current.key.grad_enabled
+        if current is not None and hears:
+            current.end_with(output)
+        if not inside and not hears and self._taps is not None:
             self._taps.rest(self._returned, until=NEVER)
         if not inside or current is None:
             return

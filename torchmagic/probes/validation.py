@@ -58,7 +58,7 @@ class Validation:
         self._subjects: dict[tuple[str, str], list[Site | None]] = {}
         self._told: dict[Key, int] = {}
         self._given: dict[Key, weakref.ref[torch.Tensor] | None] = {}
-        self._losses = ModelLosses(lambda: self._current)
+        self._losses = ModelLosses(cast, lambda: self._current, lambda: list(self._open.values()))
         self.on_pass: list[OnPass] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -128,6 +128,7 @@ class Validation:
             awake = awake_parts(module, model, MOST_NAMES)
         found = self._open[key] = EvaluationPass(key, loader, frame, *awake)
         found.begin_with(args)
+        self._losses.listen(found)
         return found
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
