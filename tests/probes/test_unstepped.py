@@ -76,3 +76,22 @@ def test_the_module_that_it_owns_is_named(run_cell):
         first.step()
     """)
     assert [record.module for record in run.of(UnsteppedRecord)] == ["net.1"]
+
+
+def test_the_backward_of_its_own_loss_is_told_where_another_one_reaches_it_too(run_cell):
+    run, _ = run_cell("""
+    maker, critic = nn.Linear(2, 4), nn.Linear(4, 1)
+    made_by, judged_by = (torch.optim.SGD(each.parameters(), lr=0.1) for each in (maker, critic))
+    for _ in range(5):
+        made_by.zero_grad()
+        judged_by.zero_grad()
+        made = maker(torch.randn(8, 2))
+        critic(made).mean().backward()
+        made_by.step()
+        judged_by.zero_grad()
+        lost = (critic(torch.randn(8, 4)) - critic(made.detach())).mean()
+        lost.backward()
+    """)
+    (record,) = run.of(UnsteppedRecord)
+    assert record.backward.source == "lost.backward()"
+    assert (record.iterations, record.alone) == (10, 5)

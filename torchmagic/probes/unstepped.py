@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.gradient_readers import reads_around
+from torchmagic.probes.names import within
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -20,8 +23,8 @@ from torchmagic.tensors.reduce import norms
 MOST_ITERATIONS, FEW = 64, 8
 # Counts at which it is seen whether the parameters have changed.
 LOOKS = frozenset({2, 4, 8, 16, 32, MOST_ITERATIONS})
-# Optimizers that are followed at a time.
-MOST_OPTIMIZERS = 16
+# Optimizers that are followed at a time, and of them those that the run has not touched.
+MOST_OPTIMIZERS, MOST_UNTOUCHED = 16, 8
 # An optimizer that is reset and never stepped is met at one of these steps of the others.
 FIRST_STEPS, BETWEEN_LOOKS = 4, 16
 
@@ -36,22 +39,28 @@ class _Waiting:
         self.built = self.changed = False
         self.lengths: list[float] = []
         self.held: list[tuple[int, int]] = []
-        self.backward: Site | None = None
+        self.after: list[tuple[int, int]] | None = None  # what the last backward left
+        self.looks = self.wiped = 0
+        self.evaluated = False
+        self.sites: Counter[Site | None] = Counter()
         self.schedule: Site | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the run has touched it."""
+        return bool(self.resets or self.scheduled or self.built)
 
     def parameters(self) -> list[torch.Tensor]:
         """Return some of its parameters."""
         optimizer = self.ref()
-        if optimizer is None:
-            return []
-        found = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
-        return found[:: len(found) // FEW or 1]
+        return [] if optimizer is None else _some(optimizer)
 
 
 class Unstepped:
     """Records ``UnsteppedRecord`` as the run ends.
 
-    An optimizer is followed from when it is first used: built, reset by ``zero_grad``, or moved by a scheduler.
+    An optimizer is followed from when it is first used: built, reset by ``zero_grad``, or moved by a scheduler; one
+    that an earlier cell has made and that the user has a name for, from the first backward.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -60,6 +69,11 @@ class Unstepped:
         self._recorder: Recorder | None = None
         self._waiting: dict[int, _Waiting] = {}
         self._stepped: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self._met = False
+        self._site: Site | None = None
+        self._before: list[tuple[torch.optim.Optimizer, list[tuple[int, int]]]] = []
+        self._shared: set[Site | None] = set()  # backward passes that reach what other optimizers step
+        self._read: dict[Site | None, bool] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for what uses an optimizer, and for what should be followed by its step."""
@@ -90,8 +104,28 @@ class Unstepped:
                 optimizer = each.ref()
                 if optimizer is not None:  # it may have got a name since it was met
                     each.name = self._names.of_optimizer(optimizer, None)
-                recorder.add(_record(each, self._module_of(each)))
+                recorder.add(self._record(each))
         self._waiting.clear()
+
+    def _record(self, entry: _Waiting) -> UnsteppedRecord:
+        alone = {site: times for site, times in entry.sites.items() if site not in self._shared}
+        site = next(iter(alone or entry.sites))
+        return UnsteppedRecord(
+            optimizer=entry.name,
+            class_name=entry.class_name,
+            iterations=entry.iterations,
+            resets=entry.resets,
+            scheduled=entry.scheduled,
+            built=entry.built,
+            changed=entry.changed,
+            backward=place_of(site),
+            schedule=place_of(entry.schedule),
+            module=self._module_of(entry),
+            alone=sum(alone.values()),
+            wiped=entry.wiped,
+            evaluated=entry.evaluated,
+            inspected=any(self._read.get(each, False) for each in entry.sites),
+        )
 
     def _module_of(self, entry: _Waiting) -> str:
         """Return the innermost module that has all parameters of an optimizer."""
@@ -140,26 +174,57 @@ class Unstepped:
             self._steps(optimizer, frame)
 
     def _backward_begins(self, tensors: Any, frame: FrameType) -> None:
-        for entry in self._open():
+        if not self._met:
+            self._met = True
+            self._meet()
+        followed = list(self._open())
+        if not followed:
+            return
+        self._site = site_of(frame)
+        if self._site not in self._read:
+            self._read[self._site] = reads_around(frame)
+        self._before = [(each, _held(_some(each))) for each in self._stepped]
+        for entry in followed:
             entry.held = _held(entry.parameters())
-            if not entry.iterations:
-                entry.backward = site_of(frame)
-                if not entry.lengths:
-                    entry.lengths = _lengths(entry)
+            entry.wiped += entry.after is not None and entry.held != entry.after
+            if not entry.iterations and not entry.lengths:
+                entry.lengths = _lengths(entry)
 
     def _backward(self, tensors: Any, nanoseconds: int) -> None:
         for entry in self._open():
-            if _held(entry.parameters()) not in ([], entry.held):
-                entry.iterations += 1
+            held, entry.looks = _held(entry.parameters()), entry.looks + 1
+            if held not in ([], entry.held):
+                entry.iterations, entry.after = entry.iterations + 1, held
+                entry.sites[self._site] += 1
                 if entry.iterations in LOOKS:
                     self._compare(entry)
+        if any(_held(_some(optimizer)) not in ([], held) for optimizer, held in self._before):
+            self._shared.add(self._site)
+        self._before = []
+
+    def _meet(self) -> None:
+        """Follow optimizers that an earlier cell has made; of two that own the same parameters, the later one."""
+        named = [within(each) for _, each in self._names.optimizers(torch.optim.Optimizer)]
+        latest = {id(_first(each)): each for each in named}
+        for each in list(latest.values())[-MOST_UNTOUCHED:]:
+            self._entry(each)
 
     def _open(self) -> Iterator[_Waiting]:
-        return (entry for entry in list(self._waiting.values()) if entry.iterations < MOST_ITERATIONS)
+        """Yield those of which more is to be known; one that is neither used nor reached is let go of."""
+        for key, entry in list(self._waiting.items()):
+            if not entry.used and not entry.iterations and entry.looks >= MOST_ITERATIONS:
+                del self._waiting[key]
+            elif entry.iterations < MOST_ITERATIONS:
+                yield entry
 
     def _compare(self, entry: _Waiting) -> None:
         found = _lengths(entry)
         entry.changed = entry.changed or bool(found and found != entry.lengths)
+        owned = {id(each) for each in entry.parameters()}
+        for model in self._cast.models:
+            module = model.ref()
+            if module is not None and any(id(ref()) in owned for ref in model.parameters.values()):
+                entry.evaluated = entry.evaluated or not module.training
 
 
 def _held(parameters: list[torch.Tensor]) -> list[tuple[int, int]]:
@@ -170,16 +235,10 @@ def _lengths(entry: _Waiting) -> list[float]:
     return norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
 
 
-def _record(entry: _Waiting, module: str) -> UnsteppedRecord:
-    return UnsteppedRecord(
-        optimizer=entry.name,
-        class_name=entry.class_name,
-        iterations=entry.iterations,
-        resets=entry.resets,
-        scheduled=entry.scheduled,
-        built=entry.built,
-        changed=entry.changed,
-        backward=place_of(entry.backward),
-        schedule=place_of(entry.schedule),
-        module=module,
-    )
+def _some(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    found = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
+    return found[:: len(found) // FEW or 1]
+
+
+def _first(optimizer: torch.optim.Optimizer) -> Any:
+    return next((p for group in optimizer.param_groups for p in group["params"]), optimizer)

@@ -77,6 +77,10 @@ class UnsteppedRecord:
         backward: Line of the backward.
         schedule: Line of the scheduler's step.
         module: Innermost module that has all its parameters; empty where none of a model has.
+        alone: Backward passes at lines that gave gradients to no optimizer that stepped.
+        wiped: How often somebody reset its gradients, or changed them, between two backward passes.
+        evaluated: Whether its model was in evaluation mode meanwhile.
+        inspected: Whether the code around the backward takes values from ``.grad`` by hand.
     """
 
     optimizer: str
@@ -89,6 +93,10 @@ class UnsteppedRecord:
     backward: Place | None
     schedule: Place | None
     module: str = ""
+    alone: int = 0
+    wiped: int = 0
+    evaluated: bool = False
+    inspected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,13 @@
 """This file tests the rule on optimizers that never step, on records written by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from torchmagic.records.finding import Severity
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.training_loop.step_missing import step_missing
 from torchmagic.session.run import Run, Status
@@ -96,3 +99,45 @@ def test_resetting_by_hand_is_not_looking_at_gradients():
 def test_the_part_that_it_would_train_is_named():
     assert found(unstepped(module="net.decoder"))[0].module == "net.decoder"
     assert found(unstepped())[0].module is None
+
+
+LOSS = ObjectiveRecord(
+    loss="loss",
+    place=BACKWARD,
+    step=0,
+    criteria=("cross_entropy",),
+    mixed=False,
+    sign=1,
+    scale=1.0,
+    weighted=False,
+    log_prob=False,
+    num_classes=2,
+    altered=False,
+)
+
+
+def untouched(**changes):
+    return unstepped(**{"resets": 0, "alone": 12, "wiped": 11, **changes})
+
+
+def test_one_of_an_earlier_cell_is_told_where_training_goes_on_without_it():
+    (finding,) = found(untouched(iterations=30), LOSS)
+    assert finding.line == 4
+    assert finding.evidence["iterations with gradients"] == 12
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"alone": 2}, {"wiped": 0}, {"evaluated": True}, {"inspected": True}, {"changed": True}],
+)
+def test_gradients_that_nobody_means_to_train_with_are_silent(changes):
+    assert found(untouched(**changes), LOSS) == []
+
+
+def test_gradients_that_pile_up_are_told_once_they_are_many():
+    assert len(found(untouched(wiped=0, alone=32), LOSS)) == 1
+
+
+def test_a_loss_that_is_no_criterion_may_be_a_question():
+    assert found(untouched()) == []
+    assert found(untouched(), replace(LOSS, criteria=())) == []

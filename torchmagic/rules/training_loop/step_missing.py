@@ -18,6 +18,7 @@ from torchmagic.analyses.source_calls import calls_on
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.records.reach import ReachRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run, Status
@@ -35,10 +36,13 @@ def step_missing(
     if run.status in (Status.ERROR, Status.INTERRUPTED, Status.LOST):
         return  # its step may just not have come yet
     for record in run.of(UnsteppedRecord):
-        used = record.resets + record.scheduled + record.built
-        if record.iterations < min_iterations or not used or record.changed or _is_meant(run, record):
+        used = bool(record.resets or record.scheduled or record.built)
+        iterations = record.iterations if used else record.alone
+        if iterations < min_iterations or record.changed or _is_meant(run, record):
             continue
-        if record.iterations < waiting_iterations and _has_step(run, record):
+        if not used and not _trains(run, record, min_iterations, waiting_iterations):
+            continue
+        if iterations < waiting_iterations and _has_step(run, record):
             continue
         place = record.schedule or record.backward
         yield Finding(
@@ -46,13 +50,13 @@ def step_missing(
             severity=Severity.ERROR,
             confidence=0.9 if record.resets or record.scheduled else 0.8,
             title=f"{record.optimizer} never steps, although its parameters got gradients in at least "
-            f"{record.iterations} iterations",
+            f"{iterations} iterations",
             module=record.module or None,
             optimizer=record.optimizer,
             **line_of(place),
             step=0,
             evidence={
-                "iterations with gradients": record.iterations,
+                "iterations with gradients": iterations,
                 "threshold": min_iterations,
                 "steps": 0,
                 "resets": record.resets,
@@ -61,6 +65,19 @@ def step_missing(
             why="backward() computes gradients, but only step() changes the parameters, and nothing else has.",
             fix=f"{record.optimizer}.step()  # after backward()",
         )
+
+
+def _trains(run: Run, record: UnsteppedRecord, min_iterations: int, waiting_iterations: int) -> bool:
+    """Whether gradients of an optimizer that the run never touches are made as one does to train.
+
+    A criterion gives them, in training mode, and they are reset in between, or pile up for long.
+    """
+    if record.evaluated or record.inspected:
+        return False
+    if record.wiped < min_iterations - 1 and record.alone < waiting_iterations:
+        return False
+    objectives = [each for each in run.of(ObjectiveRecord) if each.place == record.backward]
+    return bool(objectives) and all(each.criteria and not each.log_prob for each in objectives)
 
 
 def _has_step(run: Run, record: UnsteppedRecord) -> bool:
