@@ -32,6 +32,9 @@ def cuts(source, *models):
         ("criterion(torch.argmax(out, 1).float(), yb)", "torch.argmax()"),
         ("((out > 0).float() - yb).pow(2).mean()", "comparison"),
         ("torch.from_numpy(f(out))", "torch.from_numpy()"),
+        ("criterion(torch.max(out, 1)[1].float(), yb)", "max()[1]"),
+        ("criterion(out.max(dim=-1)[1] * 1.0, yb)", "max()[1]"),
+        ("criterion(out.topk(3).indices / 3, yb)", "topk()[1]"),
     ],
 )
 def test_each_way_to_lose_the_graph_is_found_at_its_line(loss, how):
@@ -46,10 +49,43 @@ def test_each_way_to_lose_the_graph_is_found_at_its_line(loss, how):
         "criterion(out, torch.tensor(yb))",
         "criterion(out, yb.argmax(1)) / len(xb.detach())",
         "criterion(out, yb) if out is not None else None",
+        "criterion(torch.max(out, 1)[0], yb)",
+        "criterion(torch.max(out, other)[1], yb)",
+        "criterion(out.topk(3).values, yb)",
     ],
 )
 def test_what_is_done_to_targets_and_inputs_is_no_cut(loss):
     assert cuts(LOOP.format(loss=loss)) == []
+
+
+def test_indices_that_get_a_name_are_cuts_and_values_are_not():
+    loop = "    best, code = torch.max(out, 1)\n    loss = criterion(reader({}), yb)\n    loss.backward()\n"
+    start = "for xb, yb in loader:\n    out = model(xb)\n"
+    assert cuts(start + loop.format("code")) == [(3, "max()[1]")]
+    assert cuts(start + loop.format("best")) == []
+
+
+def test_what_a_function_with_its_own_backward_returns_is_no_way_to_the_loss():
+    source = """
+    def learn(code):
+        loss = criterion(head(code), goal)
+        loss.backward()
+        return {"loss": loss.item()}
+
+    def update(x):
+        with torch.no_grad():
+            code = model(x)
+        return learn(code)
+    """
+    every = scopes(textwrap.dedent(source))
+    found = [
+        cut
+        for each in every
+        for result in each.results
+        for cut in cuts_above(each, [result.value], every, frozenset({"model"}))
+    ]
+    assert [(cut.line, cut.how) for cut in found if cut.function == "update"] == [(8, "no_grad")]
+    assert found[0].how == "no_grad"
 
 
 def test_what_is_taken_of_a_loss_for_printing_is_no_cut():

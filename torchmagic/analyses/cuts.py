@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from torchmagic.analyses.scopes import Definition, Scope, name_of
+from torchmagic.analyses.scopes import ORDERING, Definition, Scope, name_of
 
 # Methods and attributes that give a tensor without a graph, or no tensor at all.
 _METHODS = frozenset({
@@ -18,6 +18,8 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 # Names under which functions come, and no tensors.
 _LIBRARIES = frozenset({"torch", "np", "numpy", "nn", "F", "autograd"})
+# Functions that also compare two tensors, where they are given no dimension.
+_OF_TWO = frozenset({"max", "min"})
 # What other code's names may lead to, and how deep calls are followed.
 DEEPEST = 4
 # Stands for every name where it is not known by which names models are called.
@@ -114,7 +116,9 @@ def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset
             continue
         name = name_of(node.func).rpartition(".")[2]
         for called in search.scopes:
-            if called.name != name or called is scope or not called.results:
+            # what a function returns beside its own backward is no way to the loss: it may be a number to show
+            results = [Definition(value=each, blind=called.blind) for each in called.losses] or called.results
+            if called.name != name or called is scope or not results:
                 continue
             marked = {
                 argument
@@ -122,7 +126,7 @@ def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset
                 if _touches(search, scope, given, tainted)
             }
             marked |= {each.arg for each in node.keywords if each.arg and _touches(search, scope, each.value, tainted)}
-            yield from _in_scope(search, called, called.results, frozenset(marked), depth + 1)
+            yield from _in_scope(search, called, results, frozenset(marked), depth + 1)
 
 
 def _touches(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset[str]) -> bool:
@@ -169,7 +173,7 @@ def _cutting(node: ast.AST) -> str:
     ):
         return "comparison"
     if not isinstance(node, ast.Call):
-        return ""
+        return _indices_of(node)
     name = name_of(node.func)
     last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
     if last in _FUNCTIONS and node.args:
@@ -181,8 +185,29 @@ def _cutting(node: ast.AST) -> str:
     return ""
 
 
+def _indices_of(node: ast.AST) -> str:
+    """Return ``max()[1]`` where an expression takes the indices of ``max`` and not its values; else nothing."""
+    if not isinstance(node, (ast.Subscript, ast.Attribute)) or not isinstance(call := node.value, ast.Call):
+        return ""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else name_of(call.func)
+    if isinstance(node, ast.Attribute):
+        taken = node.attr == "indices"
+    else:
+        second = isinstance(node.slice, ast.Constant) and node.slice.value == 1
+        taken = second and (name not in _OF_TWO or _has_dim(call))
+    return f"{name}()[1]" if taken and name in ORDERING else ""
+
+
+def _has_dim(call: ast.Call) -> bool:
+    """Whether a call is given the dimension along which it works, and not a second tensor."""
+    given = [each.operand if isinstance(each, ast.UnaryOp) else each for each in call.args]
+    return any(isinstance(each, ast.Constant) for each in given) or any(each.arg == "dim" for each in call.keywords)
+
+
 def _line(node: ast.AST) -> int:
     """Return the line on which the cut itself is written, which in a chain of calls over several lines is its last."""
+    if isinstance(node, ast.Subscript):
+        return _line(node.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.end_lineno or node.lineno
     if isinstance(node, ast.Attribute):

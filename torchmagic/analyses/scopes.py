@@ -8,6 +8,8 @@ from torchmagic.analyses.syntax import tree_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _GROWING = ("append", "extend", "add", "insert", "update", "setdefault")
+# Functions that return values, and the indices of these, which have no graph.
+ORDERING = frozenset({"max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin"})
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 
 
@@ -146,7 +148,7 @@ def _give(target: ast.expr, value: ast.expr, scope: Scope, blind: int | None) ->
     if isinstance(target, (ast.Tuple, ast.List)):
         parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
         for i, each in enumerate(target.elts):
-            _give(each, parts[i] if len(parts) == len(target.elts) else value, scope, blind)
+            _give(each, parts[i] if len(parts) == len(target.elts) else _part(value, i), scope, blind)
     elif isinstance(target, ast.Starred):
         _give(target.value, value, scope, blind)
     elif name := name_of(target):
@@ -154,6 +156,17 @@ def _give(target: ast.expr, value: ast.expr, scope: Scope, blind: int | None) ->
         holder = name_of(target.value) if isinstance(target, ast.Attribute) else ""
         if holder and holder != "self":  # an object is made of what its attributes are given
             scope.definitions.setdefault(holder, []).append(Definition(value=value, blind=blind))
+
+
+def _part(value: ast.expr, number: int) -> ast.expr:
+    """Return what the name at a place of ``values, indices = max(x, 1)`` is given; of others, the whole."""
+    if not isinstance(value, ast.Call) or _called(value) not in ORDERING:
+        return value
+    return ast.copy_location(ast.Subscript(value=value, slice=ast.Constant(value=number), ctx=ast.Load()), value)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else name_of(call.func)
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:

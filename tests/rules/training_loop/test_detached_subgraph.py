@@ -52,6 +52,12 @@ def found(*records, rule=detached_subgraph):
     return list(rule(run))
 
 
+def test_what_chooses_is_not_to_be_taken_away_but_to_be_softened():
+    (finding,) = found(flow(), unreached(how=".argmax()"))
+    assert finding.fix.startswith("F.gumbel_softmax")
+    assert found(flow(), unreached())[0].fix.startswith("remove .detach(), ")
+
+
 def test_a_part_that_runs_and_is_cut_off_is_told_at_the_cut():
     (finding,) = found(flow(), unreached())
     assert (finding.severity, finding.module) == (Severity.ERROR, "net.encoder")

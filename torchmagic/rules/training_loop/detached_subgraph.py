@@ -22,6 +22,8 @@ from torchmagic.session.run import Run
 # Training forwards in which the part must have run, and steps that must have gone by.
 MIN_FORWARDS = 3
 MIN_STEPS = 3
+# Cuts that choose: taken away, nothing would be left to choose with.
+CHOOSING = ("argmax()", "argmin()", "argsort()", "()[1]", "one_hot()")
 
 
 @rule
@@ -53,5 +55,12 @@ def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
         },
         why="The result is taken out of the graph on its way to the loss, so that gradients end there and the part "
         "stays as it is.",
-        fix=f"remove {record.how}, or freeze it on purpose: {what}.requires_grad_(False)",
+        fix=_fix(record.how, what),
     )
+
+
+def _fix(how: str, what: str) -> str:
+    frozen = f"or freeze it on purpose: {what}.requires_grad_(False)"
+    if how.endswith(CHOOSING):
+        return f"F.gumbel_softmax(…, hard=True) or a softmax in place of {how}, {frozen}"
+    return f"remove {how}, {frozen}"
