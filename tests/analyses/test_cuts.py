@@ -65,6 +65,23 @@ def test_indices_that_get_a_name_are_cuts_and_values_are_not():
     assert cuts(start + loop.format("best")) == []
 
 
+def test_a_loss_that_is_an_object_is_looked_into():
+    source = """
+    class Overlap(nn.Module):
+        def hard(self, x):
+            return torch.tensor((x > 0.5).float(), requires_grad=True)
+
+        def forward(self, given, wanted):
+            given = self.hard(torch.sigmoid(given))
+            return 1 - (given * wanted).sum() / wanted.sum()
+
+    measure = Overlap()
+    loss = measure(model(x), y)
+    loss.backward()
+    """
+    assert cuts(source)[0] == (4, "torch.tensor()")
+
+
 def test_what_a_function_with_its_own_backward_returns_is_no_way_to_the_loss():
     source = """
     def learn(code):

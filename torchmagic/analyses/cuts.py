@@ -18,6 +18,8 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 # Names under which functions come, and no tensors.
 _LIBRARIES = frozenset({"torch", "np", "numpy", "nn", "F", "autograd"})
+# Methods that run as an object is called.
+_CALLED = ("forward", "__call__")
 # Functions that also compare two tensors, where they are given no dimension.
 _OF_TWO = frozenset({"max", "min"})
 # What other code's names may lead to, and how deep calls are followed.
@@ -115,10 +117,12 @@ def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset
         if not isinstance(node, ast.Call):
             continue
         name = name_of(node.func).rpartition(".")[2]
+        classes = _classes_of(search, name)
         for called in search.scopes:
             # what a function returns beside its own backward is no way to the loss: it may be a number to show
             results = [Definition(value=each, blind=called.blind) for each in called.losses] or called.results
-            if called.name != name or called is scope or not results:
+            runs = called.name == name or (called.owner in classes and called.name in _CALLED)
+            if not runs or called is scope or not results:
                 continue
             marked = {
                 argument
@@ -127,6 +131,12 @@ def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset
             }
             marked |= {each.arg for each in node.keywords if each.arg and _touches(search, scope, each.value, tainted)}
             yield from _in_scope(search, called, results, frozenset(marked), depth + 1)
+
+
+def _classes_of(search: _Search, name: str) -> frozenset[str]:
+    """Return the classes whose objects a name is given anywhere: ``DiceLoss`` for ``self.dice = DiceLoss()``."""
+    given = [each.value for scope in search.scopes for each in scope.definitions.get(name, ())]
+    return frozenset(name_of(each.func).rpartition(".")[2] for each in given if isinstance(each, ast.Call)) - {""}
 
 
 def _touches(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset[str]) -> bool:
