@@ -21,6 +21,7 @@ from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.detached import Detached
 from torchmagic.probes.devices import Devices
 from torchmagic.probes.differences import Differences
+from torchmagic.probes.discarded import Discarded
 from torchmagic.probes.early_stopping import EarlyStopping
 from torchmagic.probes.equal_units import EqualUnits
 from torchmagic.probes.first_layers import FirstLayers
@@ -229,6 +230,7 @@ class Assembly:
             yield self._parts(LoopOrder, self._cast, self._gradients)
             yield self._parts(Clipping, self._cast)
             yield self._parts(Unstepped, self._cast)
+            yield self._parts(Discarded, self._cast)
             yield self._parts(Accumulation, self._cast)
             yield self._parts(Rebuilding, self._cast)
             yield self._parts(Lives, self._cast, self._taps)

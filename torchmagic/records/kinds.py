@@ -38,6 +38,7 @@ from torchmagic.records.finding import Finding
 from torchmagic.records.loop import (
     AccumulationRecord,
     ClipRecord,
+    DiscardedGradientsRecord,
     IdleStepRecord,
     RebuiltOptimizerRecord,
     RestartRecord,
@@ -134,6 +135,7 @@ KINDS: tuple[type, ...] = (
     DeviceRecord,
     DifferenceRecord,
     DirectFollowRecord,
+    DiscardedGradientsRecord,
     EnvironmentRecord,
     EqualUnitsRecord,
     EvalModeRecord,

@@ -100,6 +100,31 @@ class UnsteppedRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiscardedGradientsRecord:
+    """Gradients that one line made were reset, again and again, before one step; written as the run ends.
+
+    Args:
+        optimizer: Name of the optimizer.
+        step: The first step that used only the last ones.
+        wiped: How many backward passes before a step were for nothing, in most such steps.
+        count: Steps before which it was just as many.
+        steps: Steps that were looked at.
+        inspected: Whether the code around the backward takes values from ``.grad`` by hand.
+        backward: Line of the backward.
+        reset: Line of the reset.
+    """
+
+    optimizer: str
+    step: int
+    wiped: int
+    count: int
+    steps: int
+    inspected: bool
+    backward: Place | None
+    reset: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulationRecord:
     """Several backward passes of one line, on different batches, added up to the gradient of one step.
 

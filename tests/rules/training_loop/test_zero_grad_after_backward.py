@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.records.finding import Severity
-from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.records.loop import DiscardedGradientsRecord, Idle, IdleStepRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.training_loop.zero_grad_after_backward import zero_grad_after_backward
 from torchmagic.session.run import Run
@@ -26,8 +26,8 @@ def idle(count, *, why=Idle.RESET, optimizer="opt", reset=RESET):
     )
 
 
-def found(*records, **thresholds):
-    run = Run()
+def found(*records, source="", **thresholds):
+    run = Run(source=source)
     run.records += records
     return list(zero_grad_after_backward(run, **thresholds))
 
@@ -57,3 +57,32 @@ def test_a_step_without_any_backward_is_another_rules():
 def test_each_optimizer_is_counted_by_itself(names):
     records = [idle(count, optimizer=name) for name in names for count in (1, 2)]
     assert [finding.optimizer for finding in found(*records, idle(1, optimizer="once"))] == list(names)
+
+
+def discarded(**changes):
+    facts = {
+        "optimizer": "opt",
+        "step": 1,
+        "wiped": 3,
+        "count": 8,
+        "steps": 8,
+        "inspected": False,
+        "backward": STEP,
+        "reset": RESET,
+    }
+    return DiscardedGradientsRecord(**{**facts, **changes})
+
+
+def test_batches_that_are_wiped_before_they_add_up_are_told_at_the_reset():
+    (finding,) = found(discarded())
+    assert (finding.severity, finding.optimizer, finding.line, finding.step) == (Severity.ERROR, "opt", 7, 1)
+    assert "1 of 4 batches" in finding.title
+
+
+@pytest.mark.parametrize("changes", [{"count": 3}, {"steps": 11}, {"inspected": True}])
+def test_gradients_that_are_thrown_away_now_and_then_or_looked_at_are_silent(changes):
+    assert found(discarded(**changes)) == []
+
+
+def test_gradients_that_the_cell_reads_by_hand_are_silent():
+    assert found(discarded(), source="kept = [p.grad.clone() for p in net.parameters()]") == []

@@ -3,9 +3,11 @@
 *Symptom*: the loss does not move although everything seems to run; weights stay as they were, or only decay.
 
 *Why it happens*: ``zero_grad()`` empties ``.grad``. Between ``backward()`` and ``step()`` it throws away what was just
-computed, and the optimizer steps on nothing.
+computed, and the optimizer steps on nothing. Where gradients of several batches are to add up, a reset before each of
+them leaves only those of the last.
 
-*What to try*: move the reset before ``backward()``, at the start of the iteration, or right after ``step()``.
+*What to try*: move the reset before ``backward()``, at the start of the iteration, or right after ``step()``. Where
+batches add up, reset right after the step only.
 
 *Source*: PyTorch documentation, "Optimizing Model Parameters"; Humbatova et al., "Taxonomy of real faults in deep
 learning systems", ICSE 2020 (wrong order of API calls).
@@ -13,18 +15,24 @@ learning systems", ICSE 2020 (wrong order of API calls).
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.records.loop import DiscardedGradientsRecord, Idle, IdleStepRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 # Once may be the end of a warm-up or a batch that was given up; the catalogue asks for two.
 MIN_STEPS = 2
+# Of batches that are wiped before a step there must be more, and as many before nearly each step.
+MIN_WIPED_STEPS, REGULAR = 4, 0.75
 
 
 @rule
-def zero_grad_after_backward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
+def zero_grad_after_backward(
+    run: Run, *, min_steps: int = MIN_STEPS, min_wiped: int = MIN_WIPED_STEPS
+) -> Iterator[Finding]:
     """Report each optimizer that stepped on gradients which had been reset after the backward."""
+    yield from _discarded(run, min_wiped)
     reset = [record for record in run.of(IdleStepRecord) if record.why is Idle.RESET]
     for optimizer in dict.fromkeys(record.optimizer for record in reset):
         records = [record for record in reset if record.optimizer == optimizer]
@@ -43,4 +51,31 @@ def zero_grad_after_backward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterato
             evidence={"steps without gradients": most.count, "threshold": min_steps, "steps looked at": most.steps},
             why="backward() filled .grad, and the reset emptied it again before step() could use it.",
             fix=f"{optimizer}.zero_grad(); loss.backward(); {optimizer}.step()  # in this order",
+        )
+
+
+def _discarded(run: Run, min_steps: int) -> Iterator[Finding]:
+    """Report each optimizer that steps on the last of several batches, whose gradients were to add up."""
+    for record in run.of(DiscardedGradientsRecord):
+        regular = record.count >= REGULAR * record.steps
+        if record.count < min_steps or not regular or record.inspected or reads_gradients(run.source):
+            continue
+        name, batches = record.optimizer, record.wiped + 1
+        yield Finding(
+            rule="zero-grad-after-backward",
+            severity=Severity.ERROR,
+            confidence=0.9,
+            title=f"{name} steps on 1 of {batches} batches: the reset before each wipes the gradients of those before",
+            optimizer=name,
+            **line_of(record.reset),
+            step=record.step,
+            evidence={
+                "backward passes before a step": batches,
+                "wiped by the reset": record.wiped,
+                "steps of this kind": record.count,
+                "threshold": min_steps,
+                "steps looked at": record.steps,
+            },
+            why="Gradients add up from one backward to the next, but a reset stands between the two each time.",
+            fix=f"{name}.step(); {name}.zero_grad()  # the reset only here, and loss / {batches}",
         )

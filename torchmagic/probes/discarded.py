@@ -1,0 +1,167 @@
+"""This file watches gradients of one line that are reset batch after batch, so that a step uses only the last ones."""
+
+from collections import Counter
+from types import FrameType
+from typing import Any
+
+import torch
+
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.gradient_readers import reads_around
+from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.members import Optimizer, is_lazy
+from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.taps import Taps
+from torchmagic.records.loop import DiscardedGradientsRecord
+from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import norms
+
+# Steps that are looked at where nothing is discarded, and where something is; parameters that stand for all.
+CLEAN_STEPS, MOST_STEPS, FEW = 8, 32, 8
+
+
+class _Stretch:
+    """What happened to an optimizer's gradients from one of its steps to the next."""
+
+    def __init__(self, entry: Optimizer) -> None:
+        self.entry = entry
+        self.steps = 0
+        self.found: Counter[tuple[int, Site, Site]] = Counter()
+        self.first = 0
+        self.suspect = False  # whether something was discarded: from then on it is seen whether weights move meanwhile
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the stretch before."""
+        self.held: list[tuple[int, int]] = []
+        self.wiped, self.mixed = 0, not self.suspect
+        self.lengths: list[float] = []
+        self.resets: set[Site | None] = set()
+        self.backwards: set[Site | None] = set()
+
+    def gradients(self) -> list[tuple[int, int]]:
+        """Return identities and versions of some of its gradients."""
+        return [(id(p.grad), p.grad._version) for p in self._some() if p.grad is not None]
+
+    def discard(self, reset: Site) -> None:
+        """Count gradients that were reset."""
+        self.wiped, self.suspect = self.wiped + 1, True
+        self.resets.add(reset)
+
+    def measure(self) -> None:
+        """Notice weights that move between two backward passes, as where somebody looks around or steps by hand."""
+        found = norms([each.detach() for each in self._some()])
+        self.mixed = self.mixed or bool(self.lengths and found != self.lengths)
+        self.lengths = found
+
+    def _some(self) -> list[torch.Tensor]:
+        refs = self.entry.refs
+        found = [ref() for ref in refs[:: len(refs) // FEW or 1]]
+        return [each for each in found if each is not None and not is_lazy(each)]
+
+
+class Discarded:
+    """Records ``DiscardedGradientsRecord`` as the run ends.
+
+    Gradients count as discarded where one line made them, one ``zero_grad`` reset them, the same line made the next
+    ones, no optimizer stepped in between, and the weights stayed as they were.
+    """
+
+    flush = nothing_waits
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._taps: Taps | None = None
+        self._recorder: Recorder | None = None
+        self._stretches: dict[int, _Stretch] = {}
+        self._reset: Site | None = None
+        self._site: Site | None = None
+        self._read: dict[Site | None, bool] = {}
+        self._stepping = False
+
+    def attach(self, taps: Taps, recorder: Recorder) -> None:
+        """Listen for what comes between two steps."""
+        self._taps, self._recorder = taps, recorder
+        taps.on("reset", self._resets)
+        taps.on("backward_begin", self._backward_begins)
+        taps.on("backward_end", self._backward_ends)
+        taps.on("step_begin", self._step_begins)
+        taps.on("step_end", self._step_ends)
+
+    def detach(self) -> None:
+        """Hand over what was discarded."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            for each in self._stretches.values():
+                if each.found:
+                    recorder.add(self._record(each))
+        self._stretches.clear()
+
+    def _record(self, stretch: _Stretch) -> DiscardedGradientsRecord:
+        (wiped, backward, reset), steps = stretch.found.most_common(1)[0]
+        return DiscardedGradientsRecord(
+            optimizer=stretch.entry.name,
+            step=stretch.first,
+            wiped=wiped,
+            count=steps,
+            steps=stretch.steps,
+            inspected=self._read.get(backward, False),
+            backward=place_of(backward),
+            reset=place_of(reset),
+        )
+
+    def _resets(self, owner: Any, frame: FrameType) -> None:
+        self._reset = site_of(frame)
+
+    def _backward_begins(self, tensors: Any, frame: FrameType) -> None:
+        if self._stepping:
+            return  # a closure resets within the step
+        self._site = site_of(frame)
+        for each in self._stretches.values():
+            if each.suspect and not each.mixed:
+                each.measure()
+            if self._reset is not None and each.held and each.gradients() != each.held:
+                each.discard(self._reset)
+                if self._site not in self._read:
+                    self._read[self._site] = reads_around(frame)
+        self._reset = None
+
+    def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
+        for each in self._stretches.values():
+            held = each.gradients()
+            if held not in ([], each.held):
+                each.held = held
+                each.backwards.add(self._site)
+
+    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+        entry = self._cast.optimizer(optimizer)
+        stretch = self._stretches.get(id(entry))
+        self._stepping = True
+        if stretch is None:
+            self._stretches[id(entry)] = _Stretch(entry)
+        elif self._recorder is not None:
+            stretch.steps += 1
+            if stretch.wiped and not stretch.mixed:
+                self._count(stretch, self._recorder.step)
+        for each in self._stretches.values():
+            each.mixed = True  # of its own it is forgotten as the step ends
+
+    def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        self._stepping = False
+        stretch = self._stretches.get(id(self._cast.optimizer(optimizer)))
+        if stretch is not None:
+            stretch.begin()
+        most = [MOST_STEPS if each.suspect else CLEAN_STEPS for each in self._stretches.values()]
+        if self._taps is not None and all(
+            each.steps >= enough for each, enough in zip(self._stretches.values(), most, strict=True)
+        ):
+            self._taps.rest(self, until=NEVER)
+
+    @staticmethod
+    def _count(stretch: _Stretch, step: int) -> None:
+        if len(stretch.resets) == len(stretch.backwards) == 1:
+            (reset,), (backward,) = stretch.resets, stretch.backwards
+            if reset is not None and backward is not None:
+                stretch.first = stretch.first if stretch.found else step
+                stretch.found[stretch.wiped, backward, reset] += 1
