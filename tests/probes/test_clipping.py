@@ -75,3 +75,21 @@ def test_a_clip_that_begins_late_wakes_the_probe(run_cell):
         late.format(f"opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\n    if step > 11: {CLIP}")
     )
     assert [(record.used, record.unused, record.after_step) for record in run.of(ClipRecord)] == [(0, 6, 6)]
+
+
+def test_an_iterator_that_has_been_walked_is_told_and_a_part_without_parameters_in_turn_is_not(run_cell):
+    run, _ = run_cell("""
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    parameters = net.parameters()
+    opt = torch.optim.SGD(parameters, lr=0.1)
+    for step in range(8):
+        opt.zero_grad()
+        net(torch.randn(8, 3)).mean().backward()
+        nn.utils.clip_grad_norm_(parameters, 0.1)
+        for part in (net[2], net[1]):
+            nn.utils.clip_grad_norm_(part.parameters(), 0.1)
+        opt.step()
+    """)
+    (walked,) = run.of(ClipRecord)
+    assert (walked.used, walked.unused, walked.empty) == (0, 7, 7)
+    assert walked.place.source == "nn.utils.clip_grad_norm_(parameters, 0.1)"

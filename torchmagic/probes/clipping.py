@@ -10,7 +10,7 @@ import torch
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, is_librarys, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import ClipRecord
 from torchmagic.session.recorder import Recorder
@@ -34,7 +34,7 @@ class _Line:
         self.fresh = False  # a backward had run since that step
         self.backwards = 0
         self.clipped: dict[int, tuple[int, int]] = {}
-        self.used = self.unused = self.after_step = self.first = 0
+        self.used = self.unused = self.after_step = self.empty = self.first = 0
 
 
 class _Clips:
@@ -90,6 +90,7 @@ class Clipping:
                             used=line.used,
                             unused=line.unused,
                             after_step=line.after_step,
+                            empty=line.empty,
                             place=place_of(site),
                         )
                     )
@@ -110,6 +111,10 @@ class Clipping:
                 return
             line = self._lines[site] = _Line()
         owners = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        if not owners:
+            if not line.waiting:  # else it has clipped another part for the same step
+                line.clipped, line.waiting = {}, bool(self._owners) and _is_called_by_user(frame)
+            return
         some = owners[:: len(owners) // FEW or 1]
         line.clipped = {id(p): (id(p.grad), p.grad._version) for p in some if p.grad is not None}
         if not line.clipped:
@@ -161,17 +166,20 @@ class Clipping:
         }
         mine = _identities(optimizer)
         for line in waiting:
-            if mine.isdisjoint(line.clipped):
+            if line.clipped and mine.isdisjoint(line.clipped):
                 continue
             line.waiting, line.owner = False, name
             as_clipped = any(held.get(each) == state for each, state in line.clipped.items())
-            if line.fresh and (as_clipped or self._unscaled or self._backwards == line.backwards):
+            if line.clipped and line.fresh and (as_clipped or self._unscaled or self._backwards == line.backwards):
                 line.used += 1
                 continue
             if not line.unused and self._recorder is not None:
                 line.first = self._recorder.step
             line.unused += 1
-            line.after_step += not line.fresh and any(state != (0, -1) for state in line.clipped.values())
+            line.empty += not line.clipped
+            line.after_step += (
+                bool(line.clipped) and not line.fresh and any(state != (0, -1) for state in line.clipped.values())
+            )
 
     def _rest(self, *, until: int) -> None:
         for line in self._lines.values():
@@ -184,3 +192,12 @@ class Clipping:
 def _identities(optimizer: torch.optim.Optimizer) -> set[int]:
     groups: Iterable[Any] = optimizer.param_groups
     return {id(parameter) for group in groups for parameter in group["params"]}
+
+
+def _is_called_by_user(frame: FrameType | None) -> bool:
+    """Whether the user's own line clips, and not a library on its behalf."""
+    while frame is not None and not is_users(frame):
+        if is_librarys(frame):
+            return False
+        frame = frame.f_back
+    return frame is not None

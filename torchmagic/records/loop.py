@@ -52,6 +52,7 @@ class ClipRecord:
         unused: Steps before which it clipped old, reset or no gradients.
         after_step: Those of them before which gradients were clipped that a step had used already.
         place: The line.
+        empty: Those of them before which it was given no parameters at all.
     """
 
     optimizer: str
@@ -60,6 +61,7 @@ class ClipRecord:
     unused: int
     after_step: int
     place: Place | None
+    empty: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """This file tests the rule on clipping that no step uses, on records written by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from torchmagic.records.finding import Severity
@@ -46,3 +48,19 @@ def test_a_line_whose_clips_are_used_now_and_then_is_silent():
 def test_a_second_line_is_silent_where_a_first_one_clips_for_the_same_optimizer():
     assert found(clip(used=12, unused=1), clip(line=14)) == []
     assert [finding.optimizer for finding in found(clip(used=12, optimizer="a"), clip(optimizer="b"))] == ["b"]
+
+
+def emptied(**changes):
+    return replace(clip(unused=12, after_step=0), **{"empty": 12, **changes})
+
+
+def test_a_clip_that_is_given_nothing_is_told_even_where_the_first_one_had_parameters():
+    for record in (emptied(), emptied(used=1)):
+        (finding,) = found(record)
+        assert "no parameters" in finding.title
+        assert finding.fix.startswith("list(")
+
+
+def test_a_line_that_now_and_then_has_parameters_is_silent():
+    assert found(emptied(used=5)) == []
+    assert found(emptied(empty=2, unused=2)) == []

@@ -3,9 +3,11 @@
 *Symptom*: clipping has no effect whatever its limit; spikes of the gradient still reach the weights.
 
 *Why it happens*: clipping changes ``.grad`` once, where it stands. After ``step()`` it comes too late; before
-``backward()`` there is nothing to clip yet, or only what the next reset throws away.
+``backward()`` there is nothing to clip yet, or only what the next reset throws away. An iterator of parameters, such as
+``filter(…)`` or ``model.parameters()`` kept under a name, has none left once somebody has walked it.
 
-*What to try*: clip between ``backward()`` (and ``scaler.unscale_(optimizer)``) and ``step()``.
+*What to try*: clip between ``backward()`` (and ``scaler.unscale_(optimizer)``) and ``step()``. Keep parameters
+in a list.
 
 *Source*: PyTorch documentation, "torch.nn.utils.clip_grad_norm_" and "Automatic Mixed Precision examples".
 """
@@ -19,6 +21,8 @@ from torchmagic.session.run import Run
 
 # The catalogue asks for three iterations in which the clip was for nothing.
 MIN_STEPS = 3
+# An iterator has its parameters the first time.
+FIRST_WALK = 1
 
 
 @rule
@@ -26,6 +30,9 @@ def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
     """Report each line that clips gradients of an optimizer which never uses them so."""
     clipped = {record.optimizer for record in run.of(ClipRecord) if record.used}
     for record in run.of(ClipRecord):
+        if record.empty >= min_steps and record.used <= FIRST_WALK and record.empty == record.unused:
+            yield _walked_before(record, min_steps)
+            continue
         if record.unused < min_steps or record.optimizer in clipped:
             continue
         late = 2 * record.after_step > record.unused
@@ -47,3 +54,22 @@ def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
             else "It runs before the backward that makes the gradients of the step.",
             fix=f"clip between loss.backward() and {record.optimizer}.step()",
         )
+
+
+def _walked_before(record: ClipRecord, min_steps: int) -> Finding:
+    return Finding(
+        rule="clip-ineffective",
+        severity=Severity.WARNING,
+        confidence=0.95,
+        title=f"clipping has no effect: in {record.empty} steps of {record.optimizer} it was given no parameters",
+        optimizer=record.optimizer,
+        **line_of(record.place),
+        step=record.step,
+        evidence={
+            "steps in which it was given no parameters": record.empty,
+            "threshold": min_steps,
+            "steps on clipped gradients": record.used,
+        },
+        why="An iterator gives its parameters once: the optimizer, or an earlier step, has walked it to its end.",
+        fix="list(…)  # keep the parameters in a list, and give that to both",
+    )
