@@ -77,6 +77,7 @@ def test_a_clip_that_begins_late_wakes_the_probe(run_cell):
     assert [(record.used, record.unused, record.after_step) for record in run.of(ClipRecord)] == [(0, 6, 6)]
 
 
+@pytest.mark.filterwarnings("ignore:.*empty generator")
 def test_an_iterator_that_has_been_walked_is_told_and_a_part_without_parameters_in_turn_is_not(run_cell):
     run, _ = run_cell("""
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
