@@ -126,3 +126,28 @@ def test_parts_of_a_sum_are_found_where_each_is_kept(line, told):
     opt.step()
 """
     assert line_that_stores(source, ["loss"], [], 4) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "holder"),
+    [
+        ("total += out.loss", "total"),
+        ("total = total + parts['nll']", "total"),
+        ("self.rows.append(found)", "tracker.rows"),
+        ("history.append({'nll': parts['nll']})", "history"),
+    ],
+)
+def test_what_is_put_into_a_variable_that_was_seen_to_hold_graphs_is_found_by_it(line, holder):
+    source = f"""for x in xs:
+    out, parts, found = net(x), terms(x), kept(x)
+    out.loss.backward()
+    {line}
+    seen.append(out.loss.item())
+"""
+    assert line_that_stores(source, ["nothing"], [holder], 3) == 4
+    assert line_that_stores(source.replace(line, "total += out.loss.item()"), ["nothing"], ["total"], 3) is None
+
+
+def test_what_brings_a_graph_for_certain_is_preferred_to_what_may():
+    source = "for x in xs:\n    loss = net(x)\n    loss.backward()\n    kept.append(names)\n    kept.append(loss)\n"
+    assert line_that_stores(source, ["loss"], ["kept"], 3) == 5

@@ -36,12 +36,13 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
     best: tuple[int, int] | None = None
     for node in nodes:
         for target, value in _stores(node):
-            if id(node) in off or not _carries(value, names, cut):
-                continue
             root = _text(target)
             held = any(root == each or each.endswith("." + root.removeprefix("self.")) for each in holders)
+            carries = _carries(value, names, cut)
+            if id(node) in off or not (carries or (held and _is_open(value, cut))):
+                continue
             own = _carries(value, losses, cut)
-            score = 4 * held + 2 * (id(node) in inner) + own
+            score = 4 * held + 2 * (id(node) in inner) + own - (not carries)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in written:
                 score = 0  # a method of the user's: the line in it that stores is the place, where it is found
             if isinstance(node, ast.Call) or held or id(node) in inner or isinstance(value, ast.ListComp):
@@ -150,6 +151,11 @@ def _carries(value: ast.expr, names: set[str], cut: set[int]) -> bool:
         or (isinstance(part, ast.Call) and f"{last_name(part.func)}()" in names and id(part) not in cut)
         for part in ast.walk(value)
     )
+
+
+def _is_open(value: ast.expr, cut: set[int]) -> bool:
+    """Whether a value may bring a graph, of which nothing more is known than that a variable holds some."""
+    return not _cuts(value) and any(isinstance(part, ast.Name) and id(part) not in cut for part in ast.walk(value))
 
 
 def _cuts(node: ast.AST) -> bool:
