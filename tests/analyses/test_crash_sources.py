@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.analyses.building_lines import line_building
-from torchmagic.analyses.carried_names import carried, growth, makings, reads_before
+from torchmagic.analyses.carried_names import carried, carried_state, growth, makings, reads_before
 from torchmagic.analyses.crash_kinds import kind_of
 from torchmagic.analyses.inplace_lines import changes
 from torchmagic.analyses.made_by import makes
@@ -128,3 +128,18 @@ def test_what_switches_gradients_off_is_found(source, line, how):
 
 def test_cells_with_magics_are_read():
     assert carried("%matplotlib inline\n!ls\n" + LOOP, 9) == {"h": 6}
+
+
+@pytest.mark.parametrize(
+    ("update", "state"),
+    [
+        ("y, h = rnn(x, h)", "h"),
+        ("y, self.h = self.rnn(x, hx=self.h)", "self.h"),
+        ("y, h = rnn(x, h.detach())", ""),
+        ("h = h.detach(); y, h = rnn(x, h)", ""),
+        ("y, h = rnn(x)", ""),
+        ("count = count + 1", ""),
+    ],
+)
+def test_a_state_is_what_a_call_takes_and_gives_anew(update, state):
+    assert carried_state(f"for x in xs:\n    {update}\n    y.mean().backward()\n", 3) == state

@@ -36,6 +36,25 @@ def carried(source: str, line: int) -> dict[str, int]:
     return found
 
 
+def carried_state(source: str, line: int) -> str:
+    """Return the name that a call in the loops around a line takes and gives anew, as ``h`` in ``y, h = rnn(x, h)``.
+
+    One that is detached somewhere carries no graph.
+    """
+    nodes = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Attribute)]
+    detached = {ast.unparse(node.value) for node in nodes if node.attr in ("detach", "detach_", "data")}
+    names = {name: number for name, number in carried(source, line).items() if name not in detached}
+    for node in ast.walk(tree_of(source)):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        given = [*node.value.args, *(each.value for each in node.value.keywords)]
+        taken = {ast.unparse(each) for each in given if isinstance(each, ast.Name | ast.Attribute)}
+        both = sorted(name for name in _assigned(node) & taken if names.get(name) == node.lineno)
+        if both:
+            return both[0]
+    return ""
+
+
 def makings(source: str, name: str, line: int) -> list[Making]:
     """Return the lines that assign a name, and whether each lies in the innermost loop around ``line``."""
     loops = loops_around(source, line)

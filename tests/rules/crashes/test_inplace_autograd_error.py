@@ -123,3 +123,19 @@ def test_another_exception_is_silent():
     run.records.append(CrashSiteRecord(problem=CrashKind.SHAPE, error="RuntimeError", message=NEEDED, place=BACKWARD))
     assert list(inplace_autograd_error(run)) == []
     assert list(inplace_autograd_error(Run())) == []
+
+
+LOOP = "for x in xs:\n    y, h = rnn(x, h)\n    y.mean().backward({})\n    opt.step()\n"
+
+
+@pytest.mark.parametrize(("given", "line"), [("retain_graph=True", 3), ("", 4)])
+def test_a_state_that_is_carried_with_its_graph_is_to_be_detached(given, line):
+    run = Run(source=LOOP.format(given))
+    place = Place(file="<cell>", line=3, source=f"y.mean().backward({given})")
+    run.records += [
+        CrashSiteRecord(problem=CrashKind.INPLACE, error="RuntimeError", message=NEEDED, place=place),
+        change(optimizer="opt"),
+    ]
+    (found,) = inplace_autograd_error(run)
+    assert found.line == line
+    assert ("h = h.detach()" in found.fix) == bool(given)

@@ -7,7 +7,8 @@ leaf Variable that requires grad is being used in an in-place operation".
 or ``inplace=True`` overwrite it; ``optimizer.step()`` between a forward and its backward overwrites the weights.
 
 *What to try*: write the change out of place (``x = x + …``, ``torch.where``, ``x.clone()`` first), and call
-``optimizer.step()`` only after every backward that uses the same forward.
+``optimizer.step()`` only after every backward that uses the same forward. A state that is carried from batch to batch
+is to be detached; ``retain_graph=True`` only hides that it is not.
 
 *Source*: PyTorch documentation, "Autograd mechanics: in-place operations with autograd"; PyTorch issue 15803.
 """
@@ -15,6 +16,7 @@ or ``inplace=True`` overwrite it; ``optimizer.step()`` between a forward and its
 import re
 from collections.abc import Iterator
 
+from torchmagic.analyses.carried_names import carried_state
 from torchmagic.analyses.crash_words import evidence, short, site_of
 from torchmagic.analyses.source_lines import line_at, lines_calling
 from torchmagic.records.crash import CrashKind, CrashSiteRecord, InplaceRecord
@@ -29,6 +31,8 @@ SURE, LIKELY = 0.97, 0.85
 # How a change in place looks in a line, where it is no module that makes it.
 _WRITTEN = re.compile(r"\w_\(|[-+*/@]=|\] *=|\bout=")
 
+_KEPT = re.compile(r"retain_graph *= *True")
+
 
 @rule
 def inplace_autograd_error(run: Run) -> Iterator[Finding]:
@@ -37,6 +41,10 @@ def inplace_autograd_error(run: Run) -> Iterator[Finding]:
     if site is None:
         return
     change = next(iter(run.of(InplaceRecord)), None)
+    state = _carried(run, site) if change is not None and change.optimizer else ""
+    if state:
+        yield _of_a_state(site, change, state)
+        return
     place = _place(run, site, change)
     name = change.name if change is not None and change.name else "a tensor that the backward needs"
     yield Finding(
@@ -52,6 +60,31 @@ def inplace_autograd_error(run: Run) -> Iterator[Finding]:
         evidence=_evidence(site, change),
         why=_why(change, site),
         fix=_fix(change, name, place, site),
+    )
+
+
+def _carried(run: Run, site: CrashSiteRecord) -> str:
+    """Return the state whose graph a loop carries on, and keeps by ``retain_graph=True``; empty where there is none."""
+    place = site.place
+    if place is None or not _KEPT.search(place.source) or line_at(run.source, place.line) != place.source:
+        return ""
+    return carried_state(run.source, place.line)
+
+
+def _of_a_state(site: CrashSiteRecord, change: InplaceRecord | None, state: str) -> Finding:
+    optimizer = change.optimizer if change is not None else ""
+    return Finding(
+        rule="inplace-autograd-error",
+        severity=Severity.ERROR,
+        confidence=SURE,
+        title=f"{state} carries on the graph of the batch before, whose weights {optimizer}.step() has changed",
+        optimizer=optimizer or None,
+        **line_of(site.place),
+        step=site.step,
+        evidence=_evidence(site, change),
+        why="retain_graph=True keeps that graph, so that this backward goes through it again; but it multiplies by the "
+        "weights as they were, and the step has overwritten them.",
+        fix=f"{state} = {state}.detach()  # before the next batch uses it; backward() without retain_graph=True",
     )
 
 
