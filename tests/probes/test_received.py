@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
 
 NET = """
 class Net(nn.Module):
@@ -163,3 +163,64 @@ def test_of_two_cuts_the_one_before_the_parts_own_step_is_told(parts, run_cell):
     (record,) = run.of(UnreachedRecord)
     assert (record.module, record.whole) == ("gen", True)
     assert "the wrong one" in record.cut.source
+
+
+def test_a_bias_that_a_derivative_loses_is_no_part_without_gradient(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+        opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+        for step in range(6):
+            x = torch.randn(16, 2).detach().requires_grad_(True)
+            (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+            opt.zero_grad(); (slope - x.detach()).pow(2).mean().backward(); opt.step()
+        """
+    )
+    assert run.of(UnreachedRecord) == []
+
+
+SCALED = """
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.shift = nn.Parameter(torch.ones(3)), nn.Parameter(torch.zeros(3))
+    def forward(self, x):
+        return self.weight * x
+net = nn.Sequential(Scale(), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+"""
+
+
+def test_a_weight_of_the_users_own_that_is_not_used_is_told_beside_one_that_is(run_cell):
+    run, _ = run_cell(SCALED + LOOP.format(steps=6))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.whole, record.parameters) == (False, ("net.0.shift",))
+
+
+HOOKED = """
+class Backbone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.fc = nn.Linear(3, 4), nn.Linear(4, 2)
+    def forward(self, x):
+        return self.fc(self.body(x))
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.head = Backbone(), nn.Linear(4, 4)
+        self.net.body.register_forward_hook(lambda m, i, o: setattr(self, "h", o))
+    def features(self, x):
+        {kept} = self.net(x)
+        return self.h
+    def forward(self, x):
+        return self.head(self.features(x)) - self.features(x).detach()
+learner = Learner()
+opt = torch.optim.SGD(learner.parameters(), lr=0.01)
+"""
+
+
+@pytest.mark.parametrize(("kept", "how"), [("_", DROPPED), ("kept", "detach()")])
+def test_a_result_that_is_thrown_away_on_purpose_is_cut_by_nobody(run_cell, kept, how):
+    run, _ = run_cell(HOOKED.format(kept=kept) + LOOP.format(steps=6).replace("net(", "learner("))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.how.removeprefix(".")) == ("learner.net.fc", how)

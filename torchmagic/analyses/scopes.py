@@ -1,7 +1,7 @@
 """This file reads the scopes of source code: what each function assigns, returns, and calls ``backward`` on."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from torchmagic.analyses.syntax import tree_of
@@ -34,6 +34,7 @@ class Scope:
         definitions: What each name is given anywhere in it; ``self.x`` is the name ``x``.
         losses: Expressions on which ``backward`` is called.
         results: What it returns.
+        dropped: What it throws away on purpose: what ``_`` is given.
         blind: Line of a decorator that switches gradients off.
     """
 
@@ -45,6 +46,7 @@ class Scope:
     definitions: dict[str, list[Definition]] = field(default_factory=dict)
     losses: list[ast.expr] = field(default_factory=list)
     results: list[Definition] = field(default_factory=list)
+    dropped: list[ast.expr] = field(default_factory=list)
     blind: int | None = None
 
     def given(self, name: str) -> list[Definition]:
@@ -63,6 +65,25 @@ def scopes(source: str, *, file: str = "") -> list[Scope]:
     found = [Scope(name="", file=file)]
     _read(body, found[0], found, owner="", blind=None)
     return found
+
+
+def is_dropped(every: Iterable[Scope], names: Collection[str]) -> bool:
+    """Whether what one of some functions or objects gives is thrown away on purpose, wherever it is called."""
+    every = list(every)
+    dropped = [value for scope in every for value in scope.dropped]
+    known = {id(value) for value in dropped}
+    used = [each.value for scope in every for given in scope.definitions.values() for each in given]
+    used += [each.value for scope in every for each in scope.results]
+    used += [loss for scope in every for loss in scope.losses]
+    kept = {name for value in used if id(value) not in known for name in _calls(value)}
+    return any(name in names and name not in kept for value in dropped for name in _calls(value))
+
+
+def _calls(value: ast.expr) -> Iterator[str]:
+    """Yield the last names of what is called in an expression."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call):
+            yield name_of(node.func).rpartition(".")[2]
 
 
 def name_of(node: ast.AST) -> str:
@@ -119,6 +140,7 @@ def _statement(statement: ast.stmt, scope: Scope, blind: int | None) -> None:
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             _give(target, statement.value, scope, blind)
+        scope.dropped += [statement.value] * all(name_of(target) == "_" for target in statement.targets)
     elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)) and statement.value is not None:
         _give(statement.target, statement.value, scope, blind)
     elif isinstance(statement, (ast.For, ast.AsyncFor)):

@@ -18,6 +18,22 @@ def calls_on(source: str, method: str) -> list[tuple[int, frozenset[str]]]:
     return found
 
 
+def calls_under_condition(source: str, method: str, made: str) -> list[int]:
+    """Return the lines in branches of an ``if`` that call a method of what has the name of something made by a call.
+
+    Args:
+        source: The code.
+        method: The method.
+        made: What is called to make it, such as a class.
+    """
+    nodes = list(ast.walk(tree_of(source)))
+    given = [(each.value, to) for each in nodes if isinstance(each, ast.Assign) for to in each.targets]
+    names = {_last(to) for value, to in given if isinstance(value, ast.Call) and last_name(value.func) == made}
+    branches = [node for node in nodes if isinstance(node, ast.If)]
+    lines = [line for line, about in calls_on(source, method) if names & about]
+    return [line for line in lines if any(holds(each, line) for each in branches)]
+
+
 def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
     """Whether a loop around a line assigns to a name that contains one of the words."""
     loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]

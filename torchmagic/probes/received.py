@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.analyses.scopes import Scope
+from torchmagic.analyses.scopes import Scope, is_dropped
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_cut
 from torchmagic.probes.executed import Executed
@@ -16,7 +16,7 @@ from torchmagic.probes.members import Optimizer
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
-from torchmagic.records.connection import UnreachedRecord
+from torchmagic.records.connection import DROPPED, UnreachedRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
 
@@ -130,7 +130,10 @@ class Received:
             members = [waiting[name] for name in names]
             classes = next((self._executed.classes(root) for root in roots if path.startswith(root)), frozenset())
             ran = self._executed.times(path)
-            cuts = part_cuts(scopes, path if whole else names[0], classes) if ran else []
+            if ran and not whole and self._is_torchs(path):
+                continue  # what such a layer adds is lost where a loss is computed from derivatives
+            dropped = ran and whole and is_dropped(scopes, path.split("."))
+            cuts = part_cuts(scopes, path if whole else names[0], classes) if ran and not dropped else []
             cuts = before_step(cuts, flow.place, stepping)
             around = path.rpartition(".")[0]
             found.append(
@@ -146,10 +149,16 @@ class Received:
                     stepped_before=any(each.stepped_before for each in members),
                     varies=bool(around) and any(name.startswith(f"{around}.") for name in flow.late),
                     cut=place_of_cut(cuts[0] if cuts else None),
-                    how=cuts[0].how if cuts else "",
+                    how=cuts[0].how if cuts else DROPPED if dropped else "",
                 )
             )
         return found
+
+    def _is_torchs(self, path: str) -> bool:
+        """Whether a path is that of one of torch's own layers, whose forward uses all that it has."""
+        roots = [(model, root) for model in self._cast.models if (root := model.ref()) is not None]
+        kinds = (type(part) for model, root in roots for part in root.modules() if model.paths.get(id(part)) == path)
+        return any(kind.__module__.startswith("torch.nn.modules.") for kind in kinds)
 
     def _names(self) -> dict[int, str]:
         """Return the names of the parameters of all modules that the user has names for."""

@@ -34,6 +34,10 @@ class GradientFlowRecord:
     place: Place | None
 
 
+# What an ``UnreachedRecord`` says of a part whose results nobody takes.
+DROPPED = "dropped"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreachedRecord:
     """A part of a model, or a tensor of an optimizer, that never had a gradient.
@@ -51,7 +55,7 @@ class UnreachedRecord:
         stepped_before: Whether the optimizer holds a state for one of them, from an earlier cell.
         varies: Whether parts beside it got their first gradient later than others: the model chooses its parts.
         cut: Line that takes the module's result out of the graph, where the source shows one.
-        how: What that line does.
+        how: What that line does; ``DROPPED`` where all code that calls it gives the result to ``_``.
     """
 
     optimizer: str

@@ -46,3 +46,17 @@ def test_one_whose_turn_has_not_come_beside_another_is_silent(history):
 def test_an_optimizer_of_two_groups_is_told_once(history):
     history.group(subject="opt[1]").rates([0.1] * 40, "opt[1]")
     assert len(found(history)) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"),
+    [
+        ("if epoch >= 10:\n    trainer.plan.step()", "info"),
+        ("x = 0", "warning"),
+        ("if a:\n    other.step()", "warning"),
+    ],
+)
+def test_one_that_is_stepped_under_a_condition_may_only_wait_for_its_time(history, call, severity):
+    history.run.source = f"plan = StepLR(opt, 3)\n{call}\n"
+    (finding,) = found(history)
+    assert finding.severity == severity

@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Severity
 from torchmagic.records.place import Place
 from torchmagic.records.protocol import UnownedGradientsRecord
@@ -97,3 +97,10 @@ CUT = Place(file="<cell>", line=6, source="h = self.skip(x).detach()")
 @pytest.mark.parametrize(("executed", "told"), [(2, 1), (3, 0)])
 def test_a_cut_explains_it_from_the_third_forward_on(executed, told):
     assert len(found(flow(), unreached(executed=executed, cut=CUT, how=".detach()"))) == told
+
+
+def test_what_is_thrown_away_on_purpose_is_worth_knowing_only():
+    run = Run()
+    run.records += [flow(), unreached(executed=5, how=DROPPED)]
+    (finding,) = unused_parameter(run)
+    assert (finding.severity, "its output is not used" in finding.title) == (Severity.INFO, True)

@@ -14,7 +14,7 @@ the model.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
-from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
+from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.rules.rule import rule
@@ -43,7 +43,7 @@ def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
     ran = record.executed > 0 and record.whole
     return Finding(
         rule="unused-parameter",
-        severity=Severity.WARNING,
+        severity=Severity.INFO if record.how == DROPPED else Severity.WARNING,  # thrown away on purpose
         confidence=0.9 if record.whole and not ran else 0.8,
         title=f"{what} never gets a gradient: " + ("its output is not used" if ran else "no forward uses it"),
         module=record.module or None,
