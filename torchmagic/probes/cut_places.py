@@ -65,8 +65,10 @@ def loss_cuts(every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
     return list(dict.fromkeys(found))
 
 
-def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> list[Cut]:
+def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> tuple[list[Cut], bool]:
     """Return the cuts between one part of a model and what a function returns or ``backward`` is called on.
+
+    And whether they are known to be there: else they are all that the model's classes have.
 
     Args:
         every: All scopes that are known.
@@ -79,7 +81,7 @@ def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> lis
         results = scope.losses or [each.value for each in scope.results]
         found += cuts_above(scope, results, every, frozenset({name}))
     cuts = dict.fromkeys(found or cuts_within(classes, every))
-    return sorted(cuts, key=lambda cut: cut.wraps)
+    return sorted(cuts, key=lambda cut: cut.wraps), bool(found)
 
 
 def before_step(cuts: Sequence[Cut], step: Place | None, steps: Sequence[Place]) -> list[Cut]:

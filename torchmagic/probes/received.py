@@ -133,7 +133,7 @@ class Received:
             if ran and not whole and self._is_torchs(path):
                 continue  # what such a layer adds is lost where a loss is computed from derivatives
             dropped = ran and whole and is_dropped(scopes, path.split("."))
-            cuts = part_cuts(scopes, path if whole else names[0], classes) if ran and not dropped else []
+            cuts, sure = part_cuts(scopes, path if whole else names[0], classes) if ran and not dropped else ([], True)
             cuts = before_step(cuts, flow.place, stepping)
             around = path.rpartition(".")[0]
             found.append(
@@ -150,6 +150,7 @@ class Received:
                     varies=bool(around) and any(name.startswith(f"{around}.") for name in flow.late),
                     cut=place_of_cut(cuts[0] if cuts else None),
                     how=cuts[0].how if cuts else DROPPED if dropped else "",
+                    sure=sure,
                 )
             )
         return found

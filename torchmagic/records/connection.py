@@ -56,6 +56,7 @@ class UnreachedRecord:
         varies: Whether parts beside it got their first gradient later than others: the model chooses its parts.
         cut: Line that takes the module's result out of the graph, where the source shows one.
         how: What that line does; ``DROPPED`` where all code that calls it gives the result to ``_``.
+        sure: Whether the source shows the module's result on its way to that line.
     """
 
     optimizer: str
@@ -70,6 +71,7 @@ class UnreachedRecord:
     varies: bool
     cut: Place | None
     how: str
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

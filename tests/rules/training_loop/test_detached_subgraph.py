@@ -117,3 +117,11 @@ def test_the_other_optimizer_of_a_pair_may_be_the_one_that_has_gradients():
 
 def test_an_optimizer_whose_model_trains_is_judged_although_another_model_is_like_it():
     assert len(found(flow(twin="copy"), unreached())) == 1
+
+
+def test_a_cut_that_may_be_elsewhere_is_told_as_one_of_two_reasons():
+    run = Run()
+    run.records += [flow(), unreached(sure=False)]
+    (finding,) = detached_subgraph(run)
+    assert (finding.severity, finding.confidence) == (Severity.WARNING, 0.6)
+    assert "its result is not used, or" in finding.title

@@ -22,6 +22,7 @@ from torchmagic.session.run import Run
 # Training forwards in which the part must have run, and steps that must have gone by.
 MIN_FORWARDS = 3
 MIN_STEPS = 3
+SURE, ALMOST_SURE, LIKELY = 0.95, 0.85, 0.6
 # Cuts that choose: taken away, nothing would be left to choose with.
 CHOOSING = ("argmax()", "argmin()", "argsort()", "()[1]", "one_hot()")
 
@@ -38,11 +39,12 @@ def detached_subgraph(run: Run, *, min_forwards: int = MIN_FORWARDS, min_steps: 
 
 def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
     what = record.module if record.whole else record.parameters[0]
+    unless = "" if record.sure else "its result is not used, or "
     return Finding(
         rule="detached-subgraph",
-        severity=Severity.ERROR,
-        confidence=0.95 if record.whole else 0.85,
-        title=f"{what} runs but gets no gradient: {record.how} cuts it off from the loss",
+        severity=Severity.ERROR if record.sure else Severity.WARNING,
+        confidence=LIKELY if not record.sure else SURE if record.whole else ALMOST_SURE,
+        title=f"{what} runs but gets no gradient: {unless}{record.how} cuts it off from the loss",
         module=record.module or None,
         parameter=record.parameters[0],
         optimizer=record.optimizer,
@@ -54,7 +56,9 @@ def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
             f"steps of {record.optimizer}": record.steps,
         },
         why="The result is taken out of the graph on its way to the loss, so that gradients end there and the part "
-        "stays as it is.",
+        "stays as it is."
+        if record.sure
+        else "What it gives does not come to the loss; the code of its model takes something out of the graph there.",
         fix=_fix(record.how, what),
     )
 
