@@ -3,6 +3,7 @@
 import pytest
 
 from torchmagic.records.evaluation import EvaluationRecord, StoppingRecord
+from torchmagic.records.feeding import SharedRowsRecord
 from torchmagic.rules.curves.overfitting import MIN_RISE, overfitting
 
 SUBJECT = ("cross_entropy(test)",)
@@ -72,3 +73,14 @@ def test_weights_that_nobody_trains_are_not_said_to_be_kept(history, trained):
     )
     (finding,) = found(history, also_trained=trained)
     assert ("the best weights are kept" in finding.fix) == trained
+
+
+@pytest.mark.parametrize(("model", "equal", "told"), [("net", 60, 0), ("net", 40, 1), ("other", 60, 1)])
+def test_an_evaluation_of_rows_that_were_trained_on_is_silent(history, model, equal, told):
+    history.run.records.append(
+        SharedRowsRecord(
+            model=model, loader="test", num_rows=100, num_equal=equal, num_known=400, num_training=400, coarse=False,
+            covered=equal / 400, place=None,
+        )
+    )  # fmt: skip
+    assert len(found(history)) == told

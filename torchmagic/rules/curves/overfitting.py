@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.early_stopping import EvaluationCurve, early_stopping
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.records.evaluation import EvaluationRecord, StoppingRecord
+from torchmagic.records.feeding import SharedRowsRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -37,7 +38,7 @@ def overfitting(run: Run, *, min_rise: float = MIN_RISE, min_passes: float = MIN
         if not curve.best > 0 or curve.last < NEGLIGIBLE * curve.first or not _training_falls(run, curve):
             continue
         records = [record for record in run.of(EvaluationRecord) if curve.subject in record.loss_names]
-        if any(record.trained_on for record in records):
+        if any(record.trained_on or _on_training_rows(run, record) for record in records):
             continue
         yield Finding(
             rule="overfitting",
@@ -57,6 +58,16 @@ def overfitting(run: Run, *, min_rise: float = MIN_RISE, min_passes: float = MIN
             why="Since the best evaluation the model has learned what holds for the training samples only.",
             fix=_fix(run, curve, trained=any(record.also_trained for record in records)),
         )
+
+
+def _on_training_rows(run: Run, record: EvaluationRecord) -> bool:
+    """Whether most rows of an evaluation were trained on before: then it tells nothing of other samples."""
+    return any(
+        (each.model, each.loader) == (record.model, record.loader)
+        and (each.loader or each.place == record.place)
+        and 2 * each.num_equal > each.num_rows
+        for each in run.of(SharedRowsRecord)
+    )
 
 
 def _training_falls(run: Run, curve: EvaluationCurve) -> bool:
