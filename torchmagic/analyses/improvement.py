@@ -5,10 +5,13 @@ import math
 import statistics
 
 from torchmagic.analyses.breakdown import sound_part
+from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.session.run import Run
 
 # The ends are averaged over this share of the steps, and so many where there are: one batch may be a lucky one.
 SHARE_OF_STEPS, FEW_STEPS = 0.1, 8
+# Passes that may be lower one after the other by chance are fewer.
+FEW_PASSES = 4
 # Standard deviation of a normal distribution over the median of its magnitudes.
 DEVIATION = 1.4826
 
@@ -40,6 +43,16 @@ def improvement(run: Run, *, since: float = 0.0) -> float:
     few = _width(len(values))
     first, last = sum(values[:few]) / few, sum(values[-few:]) / few
     return (first - last) / abs(first) if first else 0.0
+
+
+def evaluation_falls(run: Run) -> bool:
+    """Whether a loss on data that is only evaluated is lower at each pass: what is learned holds for it too."""
+    seen = {name for each in run.of(EvaluationRecord) if not each.trained_on for name in each.loss_names}
+    courses = [run.series("eval_loss", name=name)[1] for name in run.subjects("eval_loss") if name in seen]
+    return any(
+        len(course) >= FEW_PASSES and all(after < before for before, after in itertools.pairwise(course))
+        for course in courses
+    )
 
 
 def _width(count: int) -> int:

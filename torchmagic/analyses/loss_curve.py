@@ -13,7 +13,7 @@ SHARE = 0.07
 LEAST_WIDTH = 3
 # A loss that still falls: a straight line through it falls by so many of its standard errors, the mean from the third
 # to the last quarter by this share of the level, and of the fall from the first to the second. What settles falls less.
-SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.5
+SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

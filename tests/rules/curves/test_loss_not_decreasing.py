@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from torchmagic.analyses.loss_curve import loss_curve
+from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.notebook import OptimizerStateRecord
 from torchmagic.records.place import Place
@@ -131,3 +132,27 @@ def test_two_optimizers_with_losses_of_their_own_are_silent(history):
 def test_a_search_for_a_rate_is_silent(history):
     history.group().rates([1e-7 * 1.4**step for step in range(40)])
     assert found(history) == []
+
+
+def evaluated(history, values, *, trained_on=False):
+    name = "cross_entropy(test)"
+    history.series("eval_loss", values, (name,), steps=range(8, 40, 8)[: len(values)])
+    history.run.records.append(
+        EvaluationRecord(
+            model="net", step=8, loader="test", num_batches=1, num_losses=1, training=False, grad_enabled=False,
+            recorded_graph=False, awake=(), loss_names=(name,), also_trained=True, trained_on=trained_on, place=None,
+        )
+    )  # fmt: skip
+
+
+def test_an_evaluation_that_falls_at_each_pass_shows_that_something_is_learned(history):
+    evaluated(history, [1.104, 1.103, 1.102, 1.101])
+    assert found(history) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "trained_on"), [([1.1, 1.2, 1.1, 1.0], False), ([1.1, 1.0], False), ([1.104, 1.103, 1.102, 1.101], True)]
+)
+def test_other_evaluations_show_nothing(history, values, trained_on):
+    evaluated(history, values, trained_on=trained_on)
+    assert len(found(history)) == 1

@@ -13,6 +13,7 @@ model and the loss.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import begins_anew, chance_level, single_objective
 from torchmagic.analyses.rates import searches_rate, vanished_rate
@@ -42,7 +43,7 @@ def loss_not_decreasing(run: Run, *, min_steps: float = MIN_STEPS, min_end: floa
         return
     if run.of(OptimizerStateRecord) or searches_rate(run) or begins_anew(run):
         return  # training goes on from where it stood, or several rates or models are tried
-    if curve.still_falls or vanished_rate(run):
+    if curve.still_falls or evaluation_falls(run) or vanished_rate(run):
         return  # it comes down slowly, or why nothing moves any more is known
     if not chance > 0 or min(curve.start, curve.end) < NEAR_CHANCE * chance:
         return  # the level is not known, or the run is below it

@@ -12,6 +12,7 @@ or the learning rate has vanished.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import begins_anew, chance_level
 from torchmagic.analyses.rates import vanished_rate
@@ -38,7 +39,8 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps or begins_anew(run):
         return
     change, threshold = _change(curve), max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12)
-    reason = _reason(run, curve) if change < threshold and not curve.still_falls else None
+    falls = curve.still_falls or evaluation_falls(run)
+    reason = _reason(run, curve) if change < threshold and not falls else None
     if reason is None:
         return
     backward = next(iter(run.of(BackwardRecord)), None)
