@@ -13,7 +13,7 @@ SHARE = 0.07
 LEAST_WIDTH = 3
 # A loss that still falls: a straight line through it falls by so many of its standard errors, the mean from the third
 # to the last quarter by this share of the level, and of the fall from the first to the second. What settles falls less.
-SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.9
+SURE, LEAST_FALL, KEPT_UP = 4.0, 1e-3, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +49,20 @@ class LossCurve:
             return 0.0
         return float(np.std(np.diff(self.values)) / math.sqrt(2 * self.width))
 
-    @property
-    def still_falls(self) -> bool:
-        """Whether the loss surely comes down, and its fall does not die away."""
+    def still_falls(self, *, pace: float = KEPT_UP) -> bool:
+        """Whether the loss surely comes down, and its fall does not die away.
+
+        Args:
+            pace: Least share of the fall over the first half that there is over the second. What is only learned by
+                heart loses some of its pace, and what has settled nearly all of it.
+        """
         count, quarter = len(self.values), len(self.values) // 4
         if not quarter:
             return False
         one, two, three, four = (float(part.mean()) for part in self.values[: 4 * quarter].reshape(4, quarter))
         fall = -float(np.polyfit(np.linspace(-0.5, 0.5, count), self.values, 1)[0])
         error = self.error_of_mean * math.sqrt(12 * self.width / count)  # of the fall: 12 is that of an even spread
-        return fall > SURE * error and three - four > max(LEAST_FALL * abs(three), KEPT_UP * (one - two))
+        return fall > SURE * error and three - four > max(LEAST_FALL * abs(three), pace * (one - two))
 
 
 def loss_curve(run: Run, name: str) -> LossCurve | None:

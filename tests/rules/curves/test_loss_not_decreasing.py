@@ -44,7 +44,13 @@ def test_a_loss_that_has_just_begun_to_fall_is_silent(history):
 def test_noise_alone_is_no_fall(history):
     for seed in range(20):
         draw = np.random.default_rng(seed)
-        assert not loss_curve(type(history)().losses(draw.normal(1.1, 0.02, 100).tolist()).run, "loss").still_falls
+        assert not loss_curve(type(history)().losses(draw.normal(1.1, 0.02, 100).tolist()).run, "loss").still_falls()
+
+
+def test_labels_that_are_learned_by_heart_are_told(history):
+    losses = [1.1 - 0.03 * (1 - math.exp(-step / 120)) for step in range(80)]
+    assert len(found(history, losses)) == 1
+    assert loss_curve(history.run, "loss").still_falls()
 
 
 def test_a_loss_that_settles_near_chance_is_told(history):

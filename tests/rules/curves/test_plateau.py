@@ -45,6 +45,11 @@ def test_a_loss_that_still_falls_a_little_is_silent(history):
     assert found(history, [2.3 - 0.0008 * step for step in range(80)], chance=2.3) == []
 
 
+def test_a_loss_that_falls_ever_more_slowly_is_silent_until_it_settles(history):
+    assert found(history, [2.3 - 0.08 * (1 - math.exp(-step / 60)) for step in range(80)], chance=2.3) == []
+    assert len(found(type(history)(), [2.3 - 0.08 * (1 - math.exp(-step / 12)) for step in range(80)], chance=2.3)) == 1
+
+
 def test_a_noisy_loss_has_a_higher_threshold_and_tells_it(history):
     (finding,) = found(history, [2.3 + 0.4 * (-1) ** step - 0.0015 * (step > 45) for step in range(60)], chance=2.3)
     assert finding.evidence["change over the second half"] < finding.evidence["threshold"]

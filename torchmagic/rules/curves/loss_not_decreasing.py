@@ -28,6 +28,8 @@ MIN_STEPS = 30
 MIN_END = 0.98
 # A loss that ever was this far below its start does come down.
 MIN_EVER = 0.93
+# What begins to learn does not lose pace; labels that have nothing to do with the inputs are learned ever more slowly.
+PACE = 0.9
 # At this share of the level of mere chance, nothing has been learned yet: there is much to win.
 NEAR_CHANCE = 0.95
 
@@ -43,7 +45,7 @@ def loss_not_decreasing(run: Run, *, min_steps: float = MIN_STEPS, min_end: floa
         return
     if run.of(OptimizerStateRecord) or searches_rate(run) or begins_anew(run):
         return  # training goes on from where it stood, or several rates or models are tried
-    if curve.still_falls or evaluation_falls(run) or vanished_rate(run):
+    if curve.still_falls(pace=PACE) or evaluation_falls(run) or vanished_rate(run):
         return  # it comes down slowly, or why nothing moves any more is known
     if not chance > 0 or min(curve.start, curve.end) < NEAR_CHANCE * chance:
         return  # the level is not known, or the run is below it

@@ -39,7 +39,7 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps or begins_anew(run):
         return
     change, threshold = _change(curve), max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12)
-    falls = curve.still_falls or evaluation_falls(run)
+    falls = curve.still_falls() or evaluation_falls(run)
     reason = _reason(run, curve) if change < threshold and not falls else None
     if reason is None:
         return
