@@ -97,3 +97,30 @@ def test_many_parameters_are_counted_and_a_few_named():
 def test_a_part_of_a_model_that_trains_is_told_in_evaluation_mode_too():
     assert len(found(*unowned(3, owned=4, training=False))) == 1
     assert found(*unowned(3, owned=0, training=False)) == []
+
+
+def test_the_parameters_are_written_as_code_has_them():
+    whole = unowned(3, model="dec", parameters=("dec.0.weight", "dec.2.weight"), owned=0)
+    assert "add_param_group({'params': dec.parameters()})" in found(*whole)[0].fix
+    layer = unowned(3, parameters=("net.2.0.weight", "net.2.0.bias"))
+    assert "{'params': net[2][0].parameters()}" in found(*layer)[0].fix
+    layers = unowned(3, parameters=("net.0.weight", "net.fc.weight"))
+    assert "{'params': [*net[0].parameters(), *net.fc.parameters()]}" in found(*layers)[0].fix
+    tensor = unowned(3, parameters=("net.scale",))
+    assert "{'params': [net.scale]}" in found(*tensor)[0].fix
+
+
+def other(name, *parameters):
+    return OptimizerRecord(name=name, class_name="Adam", lr=(0.1,), parameters=parameters, place=None)
+
+
+def test_of_several_optimizers_the_one_that_owns_others_of_the_model_is_named():
+    (finding,) = found(*unowned(3), other("second", "net.body.weight"))
+    assert finding.optimizer == "second"
+    assert "second.add_param_group" in finding.fix
+
+
+def test_where_none_of_several_owns_any_of_the_model_none_is_blamed():
+    (finding,) = found(*unowned(3, owned=0), other("second", "enc.weight"))
+    assert finding.optimizer is None
+    assert "one of opt, second: add_param_group" in finding.fix

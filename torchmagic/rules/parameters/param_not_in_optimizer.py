@@ -11,6 +11,7 @@ stay as it is should say so: ``requires_grad_(False)``.
 *Source*: PyTorch issues 14467 and 54765; Humbatova et al., ICSE 2020.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
@@ -45,11 +46,10 @@ def _steady(records: Sequence[UnownedGradientsRecord]) -> list[str]:
 
 
 def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecord]) -> Finding:
-    optimizer = next(iter(run.of(OptimizerRecord)), None)
+    optimizer = _optimizer(run, records[-1].model)
     module = names[0].rpartition(".")[0]
-    place = _place(run, module, optimizer)
+    place = _place(run, module, optimizer or next(iter(run.of(OptimizerRecord)), None))
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    name = optimizer.name if optimizer else "optimizer"
     return Finding(
         rule="param-not-in-optimizer",
         severity=Severity.ERROR,
@@ -67,8 +67,40 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
             "parameters of the model that an optimizer owns": records[-1].owned,
         },
         why="The optimizer was given other tensors: these were made or replaced after it was built, or were left out.",
-        fix=f"build {name} when the model is complete, or: {name}.add_param_group({{'params': {module}.parameters()}})",
+        fix=_fix(run, optimizer, _written(names, records[-1])),
     )
+
+
+def _optimizer(run: Run, model: str) -> OptimizerRecord | None:
+    """Return the optimizer that the parameters should belong to: the only one, or one that owns others of the model."""
+    every = run.of(OptimizerRecord)
+    owners = [each for each in every if any(name.startswith(f"{model}.") for name in each.parameters)]
+    return next(iter(owners), None) or (every[0] if len(every) == 1 else None)
+
+
+def _fix(run: Run, optimizer: OptimizerRecord | None, given: str) -> str:
+    group = f"add_param_group({{'params': {given}}})"
+    if optimizer is not None:
+        return f"build {optimizer.name} when the model is complete, or: {optimizer.name}.{group}"
+    names = [each.name for each in run.of(OptimizerRecord)][:MOST_NAMED]
+    return f"give them to an optimizer of their own, or to one of {', '.join(names)}: {group}"
+
+
+def _written(names: Sequence[str], record: UnownedGradientsRecord) -> str:
+    """Return the parameters as code has them: of the whole model, of the layers that hold them, or by themselves."""
+    if not record.owned:
+        return f"{record.model}.parameters()"
+    layers = list(dict.fromkeys(name.rpartition(".")[0] for name in names))
+    if record.model in layers:
+        return f"[{', '.join(_indexed(name) for name in names)}]"
+    if len(layers) == 1:
+        return f"{_indexed(layers[0])}.parameters()"
+    return f"[{', '.join(f'*{_indexed(layer)}.parameters()' for layer in layers)}]"
+
+
+def _indexed(path: str) -> str:
+    """Return a path of a module as one writes it: ``net[0].bias`` for ``net.0.bias``."""
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", path)
 
 
 def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
