@@ -34,6 +34,47 @@ def calls_under_condition(source: str, method: str, made: str) -> list[int]:
     return [line for line in lines if any(holds(each, line) for each in branches)]
 
 
+def scaler_in(source: str) -> str:
+    """Return the name under which code has its gradient scaler, by ``scaler.scale(loss)``; ``scaler`` where none."""
+    calls = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]
+    found = [node.func.value for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == "scale"]
+    names = [ast.unparse(each) for each in found if isinstance(each, (ast.Name, ast.Attribute))]
+    return names[0] if names else "scaler"
+
+
+def steps_elsewhere(source: str, name: str, line: int) -> list[int]:
+    """Return the lines that step the same object as a line does, outside of the loop that goes backward."""
+    about = name.rpartition(".")[2]
+    lines = [each for each, names in calls_on(source, "step") if about in names and each != line]
+    inner = len(_loops(source, line))
+    backwards = [each for each, _ in calls_on(source, "backward")]
+    found = []
+    for each in lines:
+        around = _loops(source, each)
+        trains = around and any(holds(around[-1], other) for other in backwards)
+        if len(around) < inner or (len(around) == inner and not trains):
+            found.append(each)
+    return found
+
+
+def _loops(source: str, line: int) -> list[ast.For | ast.While]:
+    """Return the loops around a line, the outermost first."""
+    loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]
+    return sorted((loop for loop in loops if holds(loop, line)), key=lambda loop: loop.lineno)
+
+
+def adds_lists(source: str, attribute: str) -> bool:
+    """Whether code appends lists or tuples to an attribute: ``self.pairs.append([layer, act])``."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and _last(node.func.value) == attribute
+        and any(isinstance(each, (ast.List, ast.Tuple)) for each in node.args)
+        for node in ast.walk(tree_of(source))
+    )
+
+
 def loop_assigns(source: str, line: int, words: tuple[str, ...]) -> bool:
     """Whether a loop around a line assigns to a name that contains one of the words."""
     loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]

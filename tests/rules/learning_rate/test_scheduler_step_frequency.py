@@ -18,6 +18,13 @@ def test_a_rate_that_is_spent_before_a_quarter_of_the_run_is_told_at_the_step(hi
     assert (finding.severity, finding.line, finding.source) == ("warning", 11, "sched.step()")
 
 
+def test_a_step_that_an_epoch_makes_as_well_is_one_too_many(history):
+    lines = ["for epoch in epochs:", "  for x in xs:", "    x.backward()", *["    pass"] * 7, "    sched.step()"]
+    history.run.source = "\n".join([*lines, "  sched.step()"])
+    (finding,) = found(history, VANISHES, counts=range(100))
+    assert finding.fix == "remove this sched.step(): the one in line 12 already steps it once an epoch"
+
+
 def test_the_rate_that_a_next_step_would_have_is_not_counted_as_one(history):
     history.group().rates(VANISHES).schedule(counts=range(100))
     history.run.steps = 99

@@ -31,8 +31,8 @@ def stray(**changed):
     return UnregisteredRecord(**{**facts, **changed})
 
 
-def found(*records, steps=5):
-    run = Run()
+def found(*records, steps=5, source=""):
+    run = Run(source=source)
     run.steps = steps
     run.records += records
     return list(unregistered_parameter(run))
@@ -57,6 +57,11 @@ def test_layers_in_a_list_are_told_at_the_line_that_makes_the_list():
 def test_the_remedy_is_what_torch_has_for_such_a_container(container, class_name, fix):
     (finding,) = found(stray(container=container, class_name=class_name))
     assert fix in finding.fix
+
+
+def test_lists_in_a_list_need_lists_that_are_seen_as_well():
+    assert "append(nn.ModuleList([...]))" in found(stray(), source="self.layers.append([lin, act])")[0].fix
+    assert "append" not in found(stray(), source="self.layers.append(lin)")[0].fix
 
 
 def test_two_steps_are_enough_and_one_is_not():

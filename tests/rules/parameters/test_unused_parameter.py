@@ -88,6 +88,7 @@ def test_tensors_of_a_layer_that_was_replaced_are_left_to_the_rule_on_the_new_on
         model="net", step=0, parameters=("net.fc.weight",), changed=(), owned=2, training=True
     )
     assert found(flow(), orphans, replaced) == []
+    assert found(flow(), unreached(parameters=("net.fc.weight",)), replaced) == []
     assert len(found(flow(), orphans)) == 1
 
 

@@ -19,6 +19,8 @@ import numpy as np
 
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.schedules import ScheduleRow, schedules
+from torchmagic.analyses.source_calls import steps_elsewhere
+from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.schedule import ScheduleRecord
@@ -48,13 +50,13 @@ def scheduler_step_frequency(run: Run, *, spent: float = SPENT, early: float = E
             row = rows[id(record)]
             if not record.stepped or record.place in told:
                 continue
-            found = _spent(rate, row, spent=spent, early=early) or _unfinished(run, rate, row, overrun=overrun)
+            found = _spent(run, rate, row, spent=spent, early=early) or _unfinished(run, rate, row, overrun=overrun)
             if found is not None:
                 told.add(record.place)
                 yield found
 
 
-def _spent(rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Finding | None:
+def _spent(run: Run, rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Finding | None:
     """Return a finding when the rate has vanished early on."""
     record, values = row.record, rate.values
     in_epochs = {record.class_name, *record.parts} & set(IN_EPOCHS)
@@ -77,8 +79,17 @@ def _spent(rate: Rate, row: ScheduleRow, *, spent: float, early: float) -> Findi
         },
         confidence=0.9,
         why="The schedule's numbers count calls of step(): called this often, it is over before training has begun.",
-        fix=f"{record.name}.step()  # behind the loop over batches, once an epoch",
+        fix=_moved(run, record),
     )
+
+
+def _moved(run: Run, record: ScheduleRecord) -> str:
+    """Return where the step belongs; where it stands there as well, that the other one is too much."""
+    place = record.place
+    others = steps_elsewhere(run.source, record.name, place.line) if place is not None else []
+    if place is not None and others and line_at(run.source, place.line) == place.source:
+        return f"remove this {record.name}.step(): the one in line {others[-1]} already steps it once an epoch"
+    return f"{record.name}.step()  # behind the loop over batches, once an epoch"
 
 
 def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Finding | None:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.scaling_by_hand import unscales_by_hand
+from torchmagic.analyses.source_calls import scaler_in
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import Deed, GradScalerRecord, ScaledGradientsRecord, ScalerUseRecord
 from torchmagic.rules.rule import line_of, rule
@@ -38,6 +39,7 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
     optimizer = words[1] if words else next((record.optimizer for record in run.of(GradScalerRecord)), None)
     scale = max((record.scale for record in found if record.scale > 0), default=float("nan"))
     count = max([record.num_past for record in run.of(ScalerUseRecord)] + [len(found)])
+    scaler = scaler_in(run.source)
     yield Finding(
         rule="unscaled-step",
         severity=Severity.ERROR,
@@ -48,5 +50,5 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
         step=found[0].step,
         evidence={"scale": scale, "threshold": min_scale, "steps": count},
         why="Only scaler.step takes the scale out again, and leaves out a step whose gradients overflowed.",
-        fix=f"scaler.step({optimizer or 'optimizer'}); scaler.update()",
+        fix=f"{scaler}.step({optimizer or 'optimizer'}); {scaler}.update()",
     )

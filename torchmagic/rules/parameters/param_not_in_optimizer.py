@@ -64,7 +64,7 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
             "parameters": len(names),
             "iterations with a gradient": len(records),
             "threshold": MIN_ITERATIONS,
-            "parameters of the model that an optimizer owns": records[-1].owned,
+            **({"parameters of the model that an optimizer owns": records[-1].owned} if records[-1].owned else {}),
         },
         why="The optimizer was given other tensors: these were made or replaced after it was built, or were left out.",
         fix=_fix(run, optimizer, _written(names, records[-1])),

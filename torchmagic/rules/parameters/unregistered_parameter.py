@@ -14,6 +14,7 @@ What stands in a Python list or dict, or is a plain tensor with ``requires_grad=
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.source_calls import adds_lists
 from torchmagic.records.connection import UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
@@ -51,14 +52,19 @@ def unregistered_parameter(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[
             },
             why="They are not among parameters(): no optimizer that was given parameters() trains them, and "
             "state_dict() and to() leave them out.",
-            fix=_fix(record),
+            fix=_fix(record, nested=adds_lists(run.source, record.attribute)),
         )
 
 
-def _fix(record: UnregisteredRecord) -> str:
+def _fix(record: UnregisteredRecord, *, nested: bool) -> str:
     if record.class_name in _TENSORS:
         if record.container in _TENSORS:
             return f"self.{record.attribute} = nn.Parameter(...)"
         kind = "ParameterDict" if record.container in _REGISTERED else "ParameterList"
         return f"self.{record.attribute} = nn.{kind}(...)"
+    if nested and record.container not in _REGISTERED:
+        return (
+            f"self.{record.attribute} = nn.ModuleList(); self.{record.attribute}.append(nn.ModuleList([...]))"
+            "  # a list in it is not seen either"
+        )
     return f"self.{record.attribute} = nn.{_REGISTERED.get(record.container, 'ModuleList')}(...)"

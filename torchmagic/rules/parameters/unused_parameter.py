@@ -31,9 +31,10 @@ def unused_parameter(run: Run, *, min_steps: int = MIN_STEPS, cut_forwards: int 
     """Report each part of a model that never had a gradient, unless a cut is what takes it away."""
     if not any(flow.num_received for flow in run.of(GradientFlowRecord)):
         return
-    replaced = bool(run.of(UnownedGradientsRecord))
+    elsewhere = {name for each in run.of(UnownedGradientsRecord) for name in each.parameters}
     for record in silent_parts(run):
-        orphaned = not record.module and replaced
+        # others stand in their place, under the same name where they have one
+        orphaned = (bool(elsewhere) and not record.module) or not elsewhere.isdisjoint(record.parameters)
         if record.steps >= min_steps and not orphaned and not is_cut(record, min_forwards=cut_forwards):
             yield _finding(record, min_steps)
 
