@@ -284,3 +284,23 @@ def test_a_binary_loss_is_told_whose_prediction_and_target_have_changed_places(r
     code = f"loss = {call.format(goal=goal)}".replace("bce(", "F.binary_cross_entropy_with_logits(")
     run = looped(run_cell, code)
     assert {each.reversed for each in run.of(TargetRangeRecord)} == set(swapped)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("labels, out", True), ("out, labels", False), ("soft, out", False), ("labels, out.detach()", False)],
+)
+def test_labels_that_stand_where_a_probability_belongs_are_told_even_in_range(run_cell, given, told):
+    run, _ = run_cell(f"""
+    net = nn.Sequential(nn.Linear(3, 1), nn.Sigmoid())
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    labels = torch.randint(0, 2, (16, 1)).float()
+    soft = labels.clamp(1e-4, 1 - 1e-4)
+    for step in range(5):
+        opt.zero_grad()
+        out = net(torch.randn(16, 3))
+        loss = nn.BCELoss()({given})
+        opt.step()
+    """)
+    assert bool(run.of(TargetRangeRecord)) == told
+    assert all(each.reversed and not each.num_bad for each in run.of(TargetRangeRecord))

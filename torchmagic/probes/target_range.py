@@ -18,12 +18,14 @@ LOSS = "binary_cross_entropy_with_logits"
 FIRST_BATCHES, MOST_RECORDS = 8, 8
 # How far a target may lie outside of 0 to 1 before it is told: beyond rounding, and below what anybody means.
 TOLERANCE = 1e-3
+# Losses of a prediction and its label, which may have changed places.
+BINARY = frozenset({LOSS, "binary_cross_entropy"})
 # A larger target is looked at by its first rows.
 MOST_VALUES = 1 << 16
 
 
 class TargetRange:
-    """Records ``TargetRangeRecord`` for a batch with targets outside of 0 to 1.
+    """Records ``TargetRangeRecord`` for a batch with targets outside of 0 to 1, or with labels as the prediction.
 
     Losses that are weighted or not reduced are left out: there a target can mark what is masked afterwards.
     """
@@ -47,12 +49,13 @@ class TargetRange:
         """Nothing to let go of."""
 
     def _compared(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
-        if name != LOSS:
-            self._looked += 1
-            return
         target = args[1] if len(args) > 1 else kwargs.get("target")
         given = args[0] if args else kwargs.get("input")
         swapped = _needs_gradient(target) and isinstance(given, torch.Tensor) and not given.requires_grad
+        hard = swapped and name in BINARY and _is_hard(given)
+        if name != LOSS and not hard:
+            self._looked += 1
+            return
         weighted = (args[2] if len(args) > 2 else kwargs.get("weight")) is not None  # noqa: PLR2004 - the third one
         masked = weighted or kwargs.get("reduction") == "none"
         if (masked and not swapped) or not _is_plain(target) or self._told >= MOST_RECORDS:
@@ -61,11 +64,13 @@ class TargetRange:
         if target.numel() > MOST_VALUES:
             target = target.detach().reshape(-1)[:MOST_VALUES]
         low, high = (float(each) for each in torch.aminmax(target.detach()))
-        if low >= -TOLERANCE and high <= 1 + TOLERANCE:
+        if low >= -TOLERANCE and high <= 1 + TOLERANCE and not hard:
             return
-        self._tell(target, low, high, frame, swapped=swapped)
+        self._tell(name, target, low, high, frame, swapped=swapped)
 
-    def _tell(self, target: torch.Tensor, low: float, high: float, frame: FrameType, *, swapped: bool) -> None:
+    def _tell(
+        self, loss: str, target: torch.Tensor, low: float, high: float, frame: FrameType, *, swapped: bool
+    ) -> None:
         if self._recorder is None or not (low == low and high == high):  # noqa: PLR0124 - NaN is another matter
             return
         self._told += 1
@@ -74,7 +79,7 @@ class TargetRange:
         self._recorder.add(
             TargetRangeRecord(
                 step=self._recorder.step,
-                loss=LOSS,
+                loss=loss,
                 low=low,
                 high=high,
                 num_bad=int(((target < -TOLERANCE) | (target > 1 + TOLERANCE)).sum()),
@@ -84,6 +89,14 @@ class TargetRange:
                 reversed=swapped,
             )
         )
+
+
+def _is_hard(given: Any) -> bool:
+    """Whether a prediction is nothing but zeros and ones, as labels are."""
+    if not _is_plain(given):
+        return False
+    some = given.detach().reshape(-1)[:MOST_VALUES]
+    return bool(((some == 0) | (some == 1)).all())
 
 
 def _needs_gradient(tensor: Any) -> bool:

@@ -22,7 +22,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "not-log-probabilities",
     ),
     "nonfinite-forward": ("nonfinite-on-one-rank", *GROWN),
-    "nonfinite-gradient": ("nonfinite-on-one-rank", *GROWN),
+    "nonfinite-gradient": ("nonfinite-on-one-rank", "label-out-of-range", *GROWN),
     "dead-relu": (
         "exploding-gradient",
         "missing-zero-grad",

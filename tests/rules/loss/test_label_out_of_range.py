@@ -72,3 +72,19 @@ def test_a_prediction_in_the_place_of_the_target_is_to_change_places():
     (found,) = silent(MIN_BATCHES, low=-4.0, high=3.0, swapped=True)
     assert "changed places" in found.why
     assert found.fix.startswith("F.bce(y, …)")
+
+
+def test_labels_in_the_place_of_the_prediction_explain_the_crash_that_they_lead_to():
+    run = Run()
+    swapped = TargetRangeRecord(
+        step=0, loss="bce", low=0.2, high=0.7, num_bad=0, num_values=9, target="out", place=LINE, reversed=True
+    )
+    message = "all elements of target should be between 0 and 1"
+    crash = CrashSiteRecord(problem=CrashKind.LABEL, error="RuntimeError", message=message, place=LINE)
+    run.records += [swapped, crash]
+    (finding,) = label_out_of_range(run)
+    assert finding.fix.startswith("F.bce(out, …)")
+    assert "labels as its prediction" in finding.title
+    run.records[:] = [crash]
+    (finding,) = label_out_of_range(run)
+    assert "clamp" in finding.fix

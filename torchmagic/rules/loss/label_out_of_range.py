@@ -28,10 +28,11 @@ MIN_BATCHES = 3
 def label_out_of_range(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
     """Report labels that are no class: those that raised, and those that a binary cross-entropy took silently."""
     site = site_of(run, CrashKind.LABEL)
-    if site is not None:
-        yield _crashed(site)
-        return
     records = run.of(TargetRangeRecord)
+    if site is not None:
+        swapped = next((each for each in records if each.reversed and each.place == site.place), None)
+        yield _silent(swapped, len(records), 1) if swapped is not None else _crashed(site)
+        return
     if len(records) >= min_batches:
         yield _silent(records[0], len(records), min_batches)
 
@@ -116,11 +117,14 @@ def _silent(first: TargetRangeRecord, batches: int, min_batches: int) -> Finding
     if first.reversed:
         why = f"{target} comes out of the model, and what stands before it does not: they have changed places."
         fix = f"F.{first.loss}({target}, …)  # the prediction first, then the target"
+    title = f"{target} goes from {first.low:g} to {first.high:g}; the targets of {first.loss} lie between 0 and 1"
+    if not first.num_bad:
+        title = f"{first.loss} is given labels as its prediction, and {target} as its target"
     return Finding(
         rule="label-out-of-range",
         severity=Severity.ERROR,
         confidence=0.93,
-        title=f"{target} goes from {first.low:g} to {first.high:g}; the targets of {first.loss} lie between 0 and 1",
+        title=title,
         **line_of(first.place),
         step=first.step,
         evidence={
