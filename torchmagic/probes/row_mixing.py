@@ -127,8 +127,8 @@ class RowMixing:
         self._pacer.pay("row mixing", now() - began)
 
     def _may_be_steps(self, rows: list[torch.Tensor]) -> bool:
-        """Whether no loader put the rows together, and each is a number or a vector: words of one sentence, perhaps."""
-        return not self._rows_loaded and all(each.dim() <= 2 for each in rows)  # noqa: PLR2004 - a row is a vector
+        """Whether no loader put the rows together, and each is a class or a vector: words of one sentence, perhaps."""
+        return not self._rows_loaded and all(each.dim() <= 1 + each.is_floating_point() for each in rows)
 
     def _are_samples(self, shape: torch.Size, target: torch.Tensor, scored: Any) -> bool:
         """Whether the first dimension is that of the samples, and not of the time, as it may be for a sequence."""
