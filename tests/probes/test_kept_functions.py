@@ -5,6 +5,7 @@ import inspect
 import io
 import pickle
 import pickletools
+import sys
 from functools import partial
 
 import pytest
@@ -122,4 +123,17 @@ def test_where_nothing_is_kept_nothing_is_searched(level, monkeypatch):
     monkeypatch.setattr("gc.get_referrers", lambda *objects: searched.append(objects) or [])
     with watch(save=False, level=level, without=["memory"]):
         train(nn.Linear(5, 3), steps=30)
+    assert not searched
+
+
+def test_what_only_a_cell_has_a_name_for_is_given_back_without_a_search(monkeypatch):
+    searched = []
+    monkeypatch.setattr("gc.get_referrers", lambda *objects: searched.append(objects) or [])
+    main, own = sys.modules["__main__"], nn.utils.clip_grad_norm_
+    with watch(save=False, without=["memory"]):
+        monkeypatch.setattr(main, "kept", [None], raising=False)  # put back in the end
+        main.kept = nn.utils.clip_grad_norm_
+        assert main.kept is not own
+        train(nn.Linear(5, 3))
+    assert main.kept is own
     assert not searched

@@ -27,7 +27,10 @@ def give_back(gone: list[Any], originals: list[Any]) -> None:
         gone: What stood there, which nothing else of ours holds any more.
         originals: The original of each.
     """
-    kept = {id(gone[at]): original for at, original in enumerate(originals) if _references(gone, at) > _ALONE}
+    kept = _kept(gone, originals)
+    if kept:  # most often by the names of a cell
+        _in_names(vars(sys.modules["__main__"]), kept)
+        kept = _kept(gone, originals)
     if not kept:
         return
     tuples = []
@@ -40,6 +43,11 @@ def give_back(gone: list[Any], originals: list[Any]) -> None:
         for holder in gc.get_referrers(*tuples):
             if isinstance(holder, FunctionType) and holder.__defaults__ is not None:
                 holder.__defaults__ = _theirs(holder.__defaults__, kept)
+
+
+def _kept(gone: list[Any], originals: list[Any]) -> dict[int, Any]:
+    """Return the originals of what somebody else still holds, by the identity of what stood for them."""
+    return {id(gone[at]): original for at, original in enumerate(originals) if _references(gone, at) > _ALONE}
 
 
 def _replace(holder: Any, originals: dict[int, Any]) -> None:
