@@ -304,6 +304,24 @@ def test_what_somebody_else_patches_while_a_run_is_open_stays_theirs():
         nn.Module.train = original
 
 
+@pytest.mark.parametrize(
+    ("owner", "name"), [(nn.Module, "__call__"), (functional, "cross_entropy"), (torch, "sigmoid")]
+)
+def test_a_wrapper_that_somebody_put_back_after_its_run_is_gone_after_the_next(owner, name):
+    original = getattr(owner, name)
+    try:
+        with watch(save=False, level="expert"):
+            theirs = getattr(owner, name)
+        setattr(owner, name, theirs)
+        compiled = torch.compile(nn.Sequential(nn.Sequential(nn.Linear(4, 2))), backend="eager")
+        with watch(save=False, level="expert"):
+            assert compiled(torch.ones(1, 4)).shape == (1, 2)
+        assert getattr(owner, name) is original
+    finally:
+        setattr(owner, name, original)
+        torch._dynamo.reset()
+
+
 FRESH = """
 import gc
 import subprocess

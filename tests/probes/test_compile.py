@@ -28,6 +28,7 @@ from tests.probes.compiled_training import (
 )
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.probes.compiler import not_compiled
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import FailureRecord, NoteRecord
 from torchmagic.session.session import Session
@@ -167,6 +168,28 @@ def test_two_runs_that_overlap_keep_out_of_compiled_code_together():
     assert dynamo.counters["stats"]["unique_graphs"] == 1
     assert run.steps == 4
     assert eval_frame._maybe_set_eval_frame is entry
+
+
+def test_a_method_that_a_tool_has_wrapped_is_compiled_as_without_us(monkeypatch):
+    def wrap(own, *tools):
+        def __call__(module, *args, **kwargs):  # noqa: N807 - it takes that name's place
+            assert len(tools) == 1
+            return own(module, *args, **kwargs)
+
+        return __call__
+
+    theirs = wrap(nn.Module.__call__, "a tool")
+    not_compiled(theirs.__code__)  # as that of many packages is
+    monkeypatch.setattr(nn.Module, "__call__", theirs)
+    net = nn.Sequential(nn.Sequential(nn.Linear(4, 3)))
+    training = torch.compile(net, backend="eager")
+    with Watch(Settings(save=False, level="expert"), session=Session()) as run:
+        for _ in range(3):
+            functional.cross_entropy(training(torch.randn(8, 4)), torch.randint(0, 3, (8,))).backward()
+    assert nn.Module.__call__ is theirs
+    training(torch.randn(8, 4))
+    assert dynamo.counters["stats"]["unique_graphs"] == 1
+    assert not run.of(FailureRecord)
 
 
 def test_functions_are_torchs_own_while_compiled_code_runs_and_stay_so_where_others_replaced_them(monkeypatch):

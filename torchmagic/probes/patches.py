@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from torch import nn
+
 from torchmagic.probes.giving_back import give_back
 from torchmagic.probes.places import place_of
 
@@ -17,8 +19,11 @@ class _Slot:
     """What is replaced, and the wraps around it, in the order in which they came."""
 
     def __init__(self, owner: Any, name: str) -> None:
-        self.yields = name in vars(owner) and isinstance(owner, ModuleType) and owner.__name__ not in UNCOMPILED
         self.place = place_of(owner, name)
+        traced = isinstance(owner, ModuleType) and owner.__name__ not in UNCOMPILED
+        # What others have wrapped closes over things for which the compiler looks in our wrapper.
+        traced = traced or (owner is nn.Module and getattr(self.place.original, "__closure__", None) is not None)
+        self.yields = name in vars(owner) and traced
         self.wraps: list[tuple[object, Wrap]] = []
         self.installed: Any = None
         self.aside = False

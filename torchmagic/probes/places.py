@@ -2,6 +2,7 @@
 
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -18,6 +19,8 @@ TRACEABLE = ("__call__", "train")
 KEPT = (functional, nn.init)
 # Of theirs that are written in C the same is true.
 BARE = (torch, functional)
+# What each of our wrappers stands for.
+_originals: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class Place(Protocol):
@@ -73,7 +76,7 @@ class InBody:
 
 
 class InAttribute:
-    """An attribute.
+    """An attribute; where somebody has put a wrapper of a run that is over back into it, torch's own belongs there.
 
     Args:
         owner: Has it.
@@ -84,7 +87,8 @@ class InAttribute:
         self._owner, self._name = owner, name
         self.is_named = isinstance(owner, ModuleType)
         self._own = name in vars(owner)
-        self.original = getattr(owner, name)
+        found = getattr(owner, name)
+        self.original = _originals.get(found, found) if isinstance(found, FunctionType | StandIn) else found
         stands_in = owner in BARE and isinstance(self.original, BuiltinFunctionType)
         self._stand_in = StandIn(self.original) if stands_in else None
 
@@ -93,6 +97,7 @@ class InAttribute:
         value = wrapper
         if self._stand_in is not None:  # the same for all wrappers: programs may have kept it
             value, self._stand_in.wrapper = self._stand_in, wrapper
+        _originals[value] = self.original
         stand_in(value, self.original)
         self._tell_the_compiler(value)
         self.show(value)
