@@ -9,6 +9,7 @@ from torch import nn
 
 from torchmagic.probes.giving_back import give_back
 from torchmagic.probes.places import place_of
+from torchmagic.session.fork_safe_lock import ForkSafeLock
 
 Wrap = Callable[[Any], Any]
 # Of these the compiler holds no functions in what it makes: it goes on uncompiled where one is called.
@@ -53,26 +54,31 @@ class _Slot:
 
 # One slot for each thing of torch's in the whole process: runs that overlap may end in any order.
 _slots: dict[tuple[int, str], _Slot] = {}
+# Runs of several threads may begin and end at the same time.
+_changing = ForkSafeLock()
 
 
 def step_aside(*, aside: bool) -> None:
     """Show torch's functions as they are without us, or as they are watched; methods stay watched."""
-    for slot in tuple(_slots.values()):
-        if slot.yields:
-            slot.step_aside(aside=aside)
+    with _changing:
+        for slot in tuple(_slots.values()):
+            if slot.yields:
+                slot.step_aside(aside=aside)
 
 
 @contextmanager
 def all_aside() -> Iterator[None]:
     """Have all of torch as it is without us for as long as this lasts."""
-    moved = [slot for slot in tuple(_slots.values()) if not slot.aside]
-    for slot in moved:
-        slot.step_aside(aside=True)
+    with _changing:
+        moved = [slot for slot in tuple(_slots.values()) if not slot.aside]
+        for slot in moved:
+            slot.step_aside(aside=True)
     try:
         yield
     finally:
-        for slot in moved:
-            slot.step_aside(aside=False)
+        with _changing:
+            for slot in moved:
+                slot.step_aside(aside=False)
 
 
 class Patches:
@@ -89,19 +95,21 @@ class Patches:
         if getattr(owner, name, None) is None:
             return
         key = (id(owner), name)
-        slot = _slots.get(key)
-        if slot is None:
-            slot = _slots[key] = _Slot(owner, name)
-        slot.wraps.append((self, wrap))
-        slot.rebuild()
-        self._names.append(key)
+        with _changing:
+            slot = _slots.get(key)
+            if slot is None:
+                slot = _slots[key] = _Slot(owner, name)
+            slot.wraps.append((self, wrap))
+            slot.rebuild()
+            self._names.append(key)
 
     def undo(self) -> None:
         """Take this run's wraps out again; safe to call twice."""
         gone: list[Any] = []
         originals: list[Any] = []
-        while self._names:
-            self._withdraw(self._names.pop(), gone, originals)
+        with _changing:
+            while self._names:
+                self._withdraw(self._names.pop(), gone, originals)
         give_back(gone, originals)
 
     def _withdraw(self, key: tuple[int, str], gone: list[Any], originals: list[Any]) -> None:

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 from uuid import uuid4
 
 from torchmagic.api.training_logs.entry import ATTRIBUTE, entry
-from torchmagic.api.training_logs.fork_safe_lock import ForkSafeLock
 from torchmagic.api.training_logs.json_file import JsonFile
 from torchmagic.api.training_logs.json_lines import JsonLines
 from torchmagic.api.training_logs.log_level import LogLevel, level_number
@@ -18,6 +17,7 @@ from torchmagic.api.training_logs.terminal import Terminal
 from torchmagic.api.training_logs.writing import Intake, Writing
 from torchmagic.exports.names import file_word
 from torchmagic.session.database import FOLDER
+from torchmagic.session.fork_safe_lock import ForkSafeLock
 
 ROOT = "torchmagic.training"
 FOLDER_OF_LOGS = "training_logs"

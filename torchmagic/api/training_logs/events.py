@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from torchmagic.api.training_logs.channel import Channel, LogOptions
-from torchmagic.api.training_logs.fork_safe_lock import ForkSafeLock
 from torchmagic.api.training_logs.log_level import LogLevel, level_number
 from torchmagic.api.training_logs.plain_values import plain
 from torchmagic.api.training_logs.training_phase import TrainingPhase
+from torchmagic.session.fork_safe_lock import ForkSafeLock
 
 _INTERRUPTIONS = (KeyboardInterrupt, asyncio.CancelledError)
 

@@ -13,9 +13,9 @@ from typing import Any
 from weakref import WeakSet
 
 from torchmagic.api.training_logs.entry import ATTRIBUTE, Entry, entry
-from torchmagic.api.training_logs.fork_safe_lock import ForkSafeLock
 from torchmagic.api.training_logs.json_file import JsonFile
 from torchmagic.api.training_logs.plain_values import plain
+from torchmagic.session.fork_safe_lock import ForkSafeLock
 
 # What may wait for a slow disk, in values of some 100 bytes; beyond, records below WARNING are lost, and then all.
 MOST_WAITING, MOST_WAITING_WARNINGS = 300_000, 400_000
