@@ -108,9 +108,10 @@ def profiled(monkeypatch):
         seen, read = Profiled(), attribute.attribute
 
         def keep(collected, **how):
+            records = read(collected, **how)  # as they are when they come, in columns
             collected.events = list(collected.events)
             seen.collected = collected
-            return read(collected, **how)
+            return records
 
         with monkeypatch.context() as patch:
             patch.setattr(attribute, "attribute", keep)

@@ -7,7 +7,7 @@ import pytest
 
 from torchmagic.profiling.attribute import attribute
 from torchmagic.profiling.collected import Collected, Event, LoaderSite, ModuleSite
-from torchmagic.profiling.kineto import correlation_of
+from torchmagic.profiling.recording import correlation_of
 from torchmagic.records.accelerator import AcceleratorRecord, LaunchGap, MemorySegments, StreamUse
 from torchmagic.records.costs import AllocationsRecord, CostsRecord
 from torchmagic.records.place import Place

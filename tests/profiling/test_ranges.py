@@ -30,7 +30,7 @@ class Noted:
 
     @property
     def events(self):
-        return [each for each in self.kineto.events(0, 1 << 63) if each.name.startswith("tm:")]
+        return [each for each in self.kineto.events(0, 1 << 62) if each.name.startswith("tm:")]
 
     @property
     def counts(self):

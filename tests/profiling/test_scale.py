@@ -10,7 +10,7 @@ from torchmagic.profiling.ordered import Ordered
 from torchmagic.records.place import Place
 
 NODE = "autograd::engine::evaluate_function: "
-# A million in 5 s are 5 µs each, torch's own reader included, which takes 2 to 3 of them; see
+# A million in 5 s are 5 µs each, torch's own reader included, which takes 1 to 2 of them; see
 # benchmarks/profile_reading.py. A busy machine takes twice as long.
 SECONDS_EACH = 4e-6
 BYTES_EACH = 100

@@ -10,12 +10,12 @@ class Addresses:
     """Addresses of what the profiler noted down, by the moment and the bytes.
 
     Args:
-        results: What the profiler noted down: its ``kineto_results``.
+        results: What the profiler noted down: its ``kineto_results``; None for nothing.
     """
 
     def __init__(self, results: Any) -> None:
         self._known: defaultdict[tuple[int, int], deque[int]] = defaultdict(deque)
-        waiting = list(results.experimental_event_tree())
+        waiting = list(results.experimental_event_tree()) if results is not None else []
         found = []
         while waiting:
             event = waiting.pop()

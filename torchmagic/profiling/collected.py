@@ -95,7 +95,8 @@ class Collected:
     """What the profiler noted down in its window, and how.
 
     Args:
-        events: In no promised order; may be gone through only once. None lies wholly outside the window.
+        events: In no promised order; may be gone through only once. None lies wholly outside the window. Torch's own
+            are ``Unread``, and come in columns.
         begin: Beginning of the window, in nanoseconds of the profiler's clock.
         end: Its end, likewise.
         step_ends: Ends of its optimizer steps, likewise; empty where the code made none.

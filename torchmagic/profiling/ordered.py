@@ -1,15 +1,16 @@
-"""This file is the events of a window in the order in which they began, cut to it, in columns that take little room."""
+"""This file is the events of a window in the order in which they began, cut to it."""
 
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain, compress
 
 import numpy as np
 
-from torchmagic.profiling.collected import LAUNCH, STEP, Collected, Event
+from torchmagic.profiling.collected import LAUNCH, STEP, Collected
+from torchmagic.profiling.columns import Column, Columns, in_columns, told
 
 NODE = "autograd::engine::evaluate_function: "
 # How many rows are made into Python's numbers at once.
-_ROWS = 1 << 15
+_ROWS = 1 << 13
 
 
 class Ordered:
@@ -30,26 +31,22 @@ class Ordered:
 
     def __init__(self, collected: Collected) -> None:
         self._begin, self._end, self._main = collected.begin, collected.end, collected.thread
-        self._columns = [array("q") for _ in range(5)]
-        self._numbers: dict[str, int] = {}
-        self.nodes: dict[int, tuple[int, int]] = {}
-        self.sizes: dict[int, tuple[int, bool, int]] = {}
-        self.inputs: dict[int, Event] = {}
-        self.correlations: dict[int, int] = {}
-        self.kernels: list[Event] = []
-        self.count = 0
-        self._read(collected)
-        self.names = list(self._numbers)
-        self._table = self._sorted()
+        columns = in_columns(collected.events)
+        self.names, self.kernels = columns.words, columns.kernels
+        self.sizes, self.inputs = columns.sizes, columns.inputs
+        self.correlations = columns.correlations if collected.device != "cpu" else {}
+        self.count = len(columns.names) + len(self.kernels)
+        self.nodes = self._nodes(columns)
+        self._table = self._sorted(columns)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int, int, int]]:
-        """Yield the events, those around others first.
+        """Go through the events, those around others first.
 
         Each is its beginning and end, the number of its name, its thread, the number of the node that it makes, -1
         for none, and its own number.
         """
-        for first in range(0, self._table.shape[1], _ROWS):
-            yield from zip(*self._table[:, first : first + _ROWS].tolist(), strict=True)
+        parts = (self._table[:, first : first + _ROWS] for first in range(0, self._table.shape[1], _ROWS))
+        return chain.from_iterable(zip(*part.tolist(), strict=True) for part in parts)
 
     def details(self) -> set[int]:
         """Return the numbers of the events of which more is known than their columns hold."""
@@ -67,60 +64,41 @@ class Ordered:
         wanted = np.isin(sequences, np.fromiter(reached, np.int64, len(reached)))
         return dict(zip(sequences[wanted].tolist(), starts[wanted].tolist(), strict=True))
 
-    def _read(self, collected: Collected) -> None:
-        numbers, inputs, main = self._numbers, self.inputs, self._main
-        add_start, add_end, add_name, add_thread, add_sequence = (column.append for column in self._columns)
-        index, accelerated = 0, collected.device != "cpu"
-        for event in collected.events:
-            self.count += 1
-            start, end, name, thread, sequence, forward, size, shapes, _, _, device, correlation = event
-            if size is not None:
-                self.sizes[index] = (size, device, correlation)
-            elif device:
-                self.kernels.append(event)
-                continue
-            number = numbers.get(name)
-            if number is None:
-                if name.startswith(STEP):
-                    continue
-                number = numbers[name] = len(numbers)
-            add_start(start)
-            add_end(end)
-            add_name(number)
-            add_thread(thread or main)
-            if forward and name.startswith(NODE):
-                self.nodes[index] = (forward, sequence)
-            add_sequence(-1 if forward else sequence)
-            if shapes is not None:
-                inputs[index] = event
-            if accelerated and correlation and size is None:
-                self.correlations[index] = correlation
-            index += 1
+    def _nodes(self, columns: Columns) -> dict[int, tuple[int, int]]:
+        is_node = columns.forward_threads != 0
+        is_node &= told(self.names, lambda name: name.startswith(NODE), columns.names)
+        threads, sequences = columns.forward_threads[is_node].tolist(), columns.sequences[is_node].tolist()
+        return dict(zip(np.flatnonzero(is_node).tolist(), zip(threads, sequences, strict=True), strict=True))
 
-    def _sorted(self) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
-        starts, ends, names, threads, sequences = (np.frombuffer(column, np.int64) for column in self._columns)
-        indices = np.arange(len(starts))
-        nodes = [number for name, number in self._numbers.items() if NODE + name in self._numbers]
-        sequences = np.where(np.isin(names, nodes), -1, sequences)
+    def _sorted(self, columns: Columns) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+        names, known = columns.names, self._known(columns.names)
+        within = (columns.ends >= self._begin) & (columns.starts <= self._end)
+        within &= told(self.names, lambda name: not name.startswith(STEP), names)
+        makes_none = (columns.forward_threads != 0) | told(self.names, lambda name: NODE + name in known, names)
+        sequences = np.where(makes_none, -1, columns.sequences)
+        threads = np.where(columns.threads == 0, self._main, columns.threads)
         if self.correlations:
             threads = self._launched(names, threads)
-        within = (ends >= self._begin) & (starts <= self._end)
-        table = np.stack((starts, ends, names, threads, sequences, indices))[:, within]
+        rows = (columns.starts, columns.ends, names, threads, sequences, np.arange(len(names)))
+        table = np.empty((len(rows), np.count_nonzero(within)), np.int64)
+        for whole, cut in zip(rows, table, strict=True):
+            np.compress(within, whole, out=cut)
         np.clip(table[:2], self._begin, self._end, out=table[:2])
         if not _is_ordered(table):
             table = table[:, np.lexsort((-table[1], table[0]))]
         return table
 
-    def _launched(
-        self, names: "np.ndarray[tuple[int], np.dtype[np.int64]]", threads: "np.ndarray[tuple[int], np.dtype[np.int64]]"
-    ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    def _known(self, numbers: Column) -> set[str]:
+        """Return the names that some event has."""
+        return set(compress(self.names, np.bincount(numbers, minlength=len(self.names))))
+
+    def _launched(self, names: Column, threads: Column) -> Column:
         """Put the runtime's calls into the threads of their operators."""
-        launches = {number for name, number in self._numbers.items() if LAUNCH.fullmatch(name)}
-        is_launch: Callable[[int], bool] = lambda index: int(names[index]) in launches  # noqa: E731 - read twice
-        owners = {number: int(threads[index]) for index, number in self.correlations.items() if not is_launch(index)}
+        is_launch = told(self.names, lambda name: LAUNCH.fullmatch(name) is not None, names)
+        owners = {number: int(threads[index]) for index, number in self.correlations.items() if not is_launch[index]}
         threads = threads.copy()
         for index, number in self.correlations.items():
-            if is_launch(index) and number in owners:
+            if is_launch[index] and number in owners:
                 threads[index] = owners[number]
         return threads
 

@@ -12,7 +12,7 @@ from typing import Any
 from torch.profiler import tensorboard_trace_handler
 
 from torchmagic.profiling.collected import BATCH, LINE, MODULE, PHASE, STEP, Collected
-from torchmagic.profiling.kineto import BEGIN, EDGES
+from torchmagic.profiling.recording import BEGIN, EDGES
 from torchmagic.profiling.settings import ProfileSettings
 
 CHUNK = 1 << 24

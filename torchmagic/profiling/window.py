@@ -10,9 +10,10 @@ import psutil
 import torch
 
 from torchmagic.profiling.collected import LINE, MODULE, STEP, Collected, LoaderSite
-from torchmagic.profiling.kineto import BEGIN, END, Kineto
+from torchmagic.profiling.kineto import Kineto
 from torchmagic.profiling.loader_marks import LoaderMarks
 from torchmagic.profiling.ranges import Ranges
+from torchmagic.profiling.recording import BEGIN, END
 from torchmagic.profiling.segments import memory_segments
 from torchmagic.profiling.settings import ProfileSettings
 from torchmagic.records.accelerator import MemorySegments
