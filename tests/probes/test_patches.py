@@ -1,7 +1,7 @@
 """This file tests that what is replaced is put back by runs that begin and end in several threads at the same time."""
 
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -31,23 +31,17 @@ def wrap(original):
 
 @pytest.mark.usefixtures("eager_threads")
 def test_runs_of_several_threads_leave_all_as_it_was():
-    before, failures = (nn.Module.__call__, functional.relu.__code__, torch.sigmoid), []
+    before = nn.Module.__call__, functional.relu.__code__, torch.sigmoid
 
     def begin_and_end():
-        try:
-            for _ in range(ROUNDS):
-                patches = Patches()
-                patches.replace(nn.Module, "__call__", wrap)
-                patches.replace(functional, "relu", wrap)
-                patches.replace(torch, "sigmoid", wrap)
-                patches.undo()
-        except Exception as error:
-            failures.append(error)
+        for _ in range(ROUNDS):
+            patches = Patches()
+            patches.replace(nn.Module, "__call__", wrap)
+            patches.replace(functional, "relu", wrap)
+            patches.replace(torch, "sigmoid", wrap)
+            patches.undo()
 
-    threads = [threading.Thread(target=begin_and_end) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    with ThreadPoolExecutor(4) as threads:
+        each = [threads.submit(begin_and_end) for _ in range(4)]
+    assert [one.exception() for one in each] == [None] * 4
     assert (nn.Module.__call__, functional.relu.__code__, torch.sigmoid) == before
