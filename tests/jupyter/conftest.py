@@ -1,3 +1,4 @@
+import gc
 import os
 import re
 import sys
@@ -158,4 +159,6 @@ def shell(tmp_path, monkeypatch):
     yield shell
     if "torchmagic" in shell.extension_manager.loaded:
         shell.run_line_magic("unload_ext", "torchmagic")
+    gc.freeze()  # IPython has Python look through all objects: half a second in a process that knows every test
     shell.reset(new_session=False)
+    gc.unfreeze()
