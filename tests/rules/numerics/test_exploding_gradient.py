@@ -80,6 +80,12 @@ def test_norms_that_go_up_and_down_are_silent():
     assert found([1500.0, 1200.0] * 6, [1.0, 2.0] * 6) == []
 
 
+def test_norms_that_rise_to_less_than_they_began_with_are_silent():
+    norms, losses = [5.5e4, 4e3, 9e3, 2e4, 4e4, 1e4], [8e3, 3e3, 3.1e3, 4e3, 5.6e3, 3e3]
+    assert found(norms, losses) == []
+    assert found([*norms[:-1], 6e4], [*losses[:-1], 9e3])[0].step == 5
+
+
 def test_a_loss_that_becomes_nan_counts_as_rising():
     assert len(found([500.0, 900.0, 1500.0, 3000.0], [1.0, 2.0, NAN, NAN])) == 1
 

@@ -80,13 +80,14 @@ def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
 def _rise(
     steps: Sequence[int], norms: Sequence[float], losses: dict[int, float], *, broke: bool
 ) -> tuple[int, float] | None:
-    """Return where the norm is large and has risen with the loss over several steps, or until the run broke."""
-    streak = 0
+    """Return where the norm has risen with the loss over several steps, higher than ever, or until the run broke."""
+    streak, highest = 0, 0.0
     for i in range(1, len(norms)):
         before, after = losses.get(steps[i - 1], math.nan), losses.get(steps[i], math.nan)
         worse = after > before or not math.isfinite(after)
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
-        if streak >= RISING_STEPS and not norms[i] <= LARGE:
+        highest = max(highest, norms[i - 1])
+        if streak >= RISING_STEPS and not norms[i] <= max(LARGE, highest):  # one that comes back from far is settling
             return i, LARGE
     early = len(norms) < RISING_STEPS  # no steps were left in which to rise
     return (len(norms) - 1, LARGE) if broke and (streak or early) and not norms[-1] <= LARGE else None
