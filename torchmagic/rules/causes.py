@@ -99,6 +99,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "unscaled-step",
         "not-log-probabilities",
         "output-range-mismatch",
+        "weight-decay-dominates",
     ),
     "lr-zero": ("scheduler-step-frequency", "scheduler-not-stepped"),
     "params-unchanged": (

@@ -24,8 +24,15 @@ def test_one_larger_step_is_enough_to_be_silent(history):
     assert found(history, ratios=[5e-7] * 29 + [1.1e-6]) == []
 
 
-def test_a_loss_that_moves_by_a_hundredth_is_silent(history):
-    assert found(history, [1.0 - 0.0005 * step for step in range(30)]) == []
+def test_a_loss_that_the_steps_move_by_a_hundredth_is_silent(history):
+    falling = [1.0 - 0.0005 * step for step in range(30)]
+    assert found(history, falling, norms=[4e3] * 30) == []
+
+
+def test_a_loss_that_batches_move_and_not_the_steps_is_told(history):
+    noisy = [1.0 + 0.3 * (-1) ** (step // 7) for step in range(30)]
+    (finding,) = found(history, noisy)
+    assert finding.evidence["change that the steps explain"] < 1e-3
 
 
 def test_nineteen_steps_are_too_few(history):

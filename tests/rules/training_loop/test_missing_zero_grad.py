@@ -36,6 +36,12 @@ def test_three_step_pairs_in_a_row_are_enough():
     assert finding.fix.startswith("opt.zero_grad()")
 
 
+def test_one_that_is_reset_now_and_then_is_not_said_to_be_never_reset():
+    assert found(*uncleared(1, 2, 3))[0].title == "opt steps on gradients that are never reset"
+    (finding,) = found(*uncleared(1, 2, 3, 4, 1, 2, 3, 4))
+    assert finding.title == "opt steps 4 times in a row on gradients that are not reset"
+
+
 @pytest.mark.parametrize("streaks", [(1,), (1, 2), (1, 2, 1, 2)])
 def test_fewer_in_a_row_are_silent(streaks):
     assert found(*uncleared(*streaks)) == []

@@ -41,7 +41,10 @@ def update_too_small(
         return
     worst = max(float(each.ratios.max()) for each in updates)
     change = abs(curve.end - curve.start) / abs(curve.start) if curve.start else 1.0
-    if worst >= max_ratio or change >= max_change or not _is_pulled(run, updates, curve):
+    pull = _pull(run, updates, curve)
+    # What the weights did not bring about is the noise of the batches.
+    brought = min(change, pull * worst * run.steps)
+    if worst >= max_ratio or brought >= max_change or pull <= MIN_PULL:
         return
     group = updates[0].group
     yield Finding(
@@ -56,6 +59,7 @@ def update_too_small(
             "largest update over weights": worst,
             "threshold": max_ratio,
             "change of the loss": change,
+            "change that the steps explain": pull * worst * run.steps,
             "learning rate": group.lr if group.lr is not None else "not known",
             "steps": run.steps,
         },
@@ -64,12 +68,12 @@ def update_too_small(
     )
 
 
-def _is_pulled(run: Run, updates: Sequence[GroupUpdates], curve: LossCurve) -> bool:
-    """Whether the gradients ask for more than the steps do."""
+def _pull(run: Run, updates: Sequence[GroupUpdates], curve: LossCurve) -> float:
+    """Return by how much of itself the loss would fall, at most, were the weights to change by their own size."""
     _, norms = run.series("grad_norm", name="")
     known = [norm for norm in norms if norm == norm]  # noqa: PLR0124 - not NaN
     length = max(float(each.lengths[0]) for each in updates)
-    return bool(known) and abs(curve.start) > MIN_LOSS and median(known) * length > MIN_PULL * abs(curve.start)
+    return median(known) * length / abs(curve.start) if known and abs(curve.start) > MIN_LOSS else 0.0
 
 
 def _better(rate: float | None, ratio: float) -> float:

@@ -31,11 +31,13 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
         longest = max(records, key=lambda record: record.streak)
         if longest.streak < min_streak:
             continue
+        now_and_then = sum(record.streak == 1 for record in records) > 1  # once an epoch, say
+        so = f"{longest.streak} times in a row on gradients that are not reset"
         yield Finding(
             rule="missing-zero-grad",
             severity=Severity.ERROR,
             confidence=0.97,
-            title=f"{optimizer} steps on gradients that are never reset",
+            title=f"{optimizer} steps {so if now_and_then else 'on gradients that are never reset'}",
             optimizer=optimizer,
             **line_of(longest.backward),
             step=records[0].step,
