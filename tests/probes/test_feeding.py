@@ -381,6 +381,14 @@ def test_copies_within_the_processor_are_no_reads(run_cell):
     assert run.of(HostReadsRecord) == []
 
 
+def test_rows_that_are_cut_out_by_their_numbers_wait_for_nothing(run_cell):
+    run, _ = run_cell(
+        LOOP + "series = torch.randn(40, 3)\n"
+        "for _ in range(6): step(torch.cat([series[i : i + 2] for i in torch.randint(0, 30, (9,))]))\n"
+    )
+    assert run.of(HostReadsRecord) == []
+
+
 def test_what_a_transform_reads_on_the_host_waits_for_nothing(run_cell):
     run, _ = run_cell(
         LOOP + "class Rows(torch.utils.data.Dataset):\n"

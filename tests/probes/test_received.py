@@ -34,6 +34,28 @@ def test_a_model_that_is_trained_whole_has_a_flow_and_no_part_without_gradient(r
     assert run.of(UnreachedRecord) == []
 
 
+def test_parameters_that_are_passed_by_for_a_moment_are_not_frozen(run_cell):
+    cell = """
+one, two = nn.Linear(3, 3), nn.Linear(3, 1)
+first, second = (torch.optim.Adam(net.parameters(), lr=0.01) for net in (one, two))
+for step in range(6):
+    two.requires_grad_(False)
+    first.zero_grad()
+    two(one(torch.randn(8, 3))).pow(2).mean().backward()
+    first.step()
+    two.requires_grad_(True)
+    second.zero_grad()
+    two(one(torch.randn(8, 3)).detach()).pow(2).mean().backward()
+    second.step()
+two.requires_grad_(False)
+first.zero_grad()
+two(one(torch.randn(8, 3))).pow(2).mean().backward()
+first.step()
+"""
+    run, _ = run_cell(cell)
+    assert {flow.optimizer: flow.num_frozen for flow in run.of(GradientFlowRecord)} == {"first": 0, "second": 0}
+
+
 def test_a_part_that_never_runs_is_one_record_with_its_path(run_cell):
     run, _ = run_cell(cell("h = self.body(x)"))
     (record,) = run.of(UnreachedRecord)

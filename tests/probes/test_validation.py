@@ -75,6 +75,27 @@ def test_an_evaluation_without_no_grad_is_known(run_cell):
     assert run.series("eval_loss", name="cross_entropy(test)")[0] == [4, 8, 12]
 
 
+def test_an_evaluation_that_differentiates_its_input_needs_its_graph(run_cell):
+    cell = """
+def residual(x):
+    u = net(x)
+    slope, = torch.autograd.grad(u.sum(), x, create_graph=True)
+    return (slope - u).pow(2).mean()
+x = torch.rand(16, 3, requires_grad=True)
+net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.Adam(net.parameters())
+for _ in range(4):
+    opt.zero_grad()
+    residual(x).backward()
+    opt.step()
+points = torch.rand(8, 3).requires_grad_()
+for _ in range(3):
+    print(residual(points).item())
+"""
+    run, _ = run_cell(cell, only=("data", "validation", "backward"))
+    assert [each.recorded_graph for each in passes(run)] == [False]
+
+
 def test_an_evaluation_with_neither_eval_nor_no_grad_is_known_by_its_loader(run_cell):
     source = EVALUATION.replace("with torch.no_grad():", "if True:").replace("net.eval()", "pass")
     run, _ = run_cell(SETUP + source, **ONLY)

@@ -32,6 +32,7 @@ class EvaluationPass:
 
     Attributes:
         given: The tensor that it began with, or that one's whole.
+        differentiates_input: Whether what it began with requires a gradient: that needs a graph.
         gave: What the newest forward returned, where that was heard.
         looks_like_training: Whether only the lack of a backward tells these forwards from training.
         trained: Whether a backward has followed the call that began it.
@@ -43,14 +44,16 @@ class EvaluationPass:
         self.key, self.loader, self.awake, self.norms = key, loader, awake, norms
         self.code, self.instruction, self.site = frame.f_code, frame.f_lasti, site_of(frame)
         self.looks_like_training = key.training and key.grad_enabled
-        self.trained = False
+        self.trained = self.differentiates_input = False
         self.given: weakref.ref[torch.Tensor] | None = None
         self.gave: weakref.ref[torch.Tensor] | None = None
         self.clear()
 
     def begin_with(self, args: Any) -> None:
         """Remember what the first forward was given: a part of a tensor is known by its whole."""
-        given = next((each for each in args if isinstance(each, torch.Tensor)), None)
+        tensors = [each for each in args if isinstance(each, torch.Tensor)]
+        self.differentiates_input = any(each.requires_grad for each in tensors)
+        given = tensors[0] if tensors else None
         if given is not None:
             self.given = weakref.ref(given if given._base is None else given._base)
 

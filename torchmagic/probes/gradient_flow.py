@@ -58,8 +58,9 @@ class Flow:
             return
         tensors = [(number, each) for number, group in enumerate(optimizer.param_groups) for each in group["params"]]
         named = list(zip(entry.names, tensors, strict=False))
-        self.frozen = tuple(name for name, (_, tensor) in named if not tensor.requires_grad)
-        self._groups = tuple(dict.fromkeys(number for _, (number, tensor) in named if not tensor.requires_grad))
+        frozen = [(name, number) for name, (number, tensor) in named if self._is_frozen(tensor, optimizer)]
+        self.frozen = tuple(name for name, _ in frozen)
+        self._groups = tuple(dict.fromkeys(number for _, number in frozen))
         trainable = [(name, tensor) for name, (_, tensor) in named if tensor.requires_grad]
         self._num_trainable = len(trainable)
         for name, tensor in trainable:
@@ -74,6 +75,11 @@ class Flow:
         self.measure()
         if self.waiting and not self.received and self.steps >= ASK_AFTER and not self.twin:
             self.twin = _twin([tensor for _, tensor in trainable], cast)
+
+    def _is_frozen(self, tensor: torch.Tensor, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether a parameter is not trained; one that is only passed by for a moment was."""
+        trained = id(tensor) in self.received or bool(optimizer.state.get(tensor))
+        return not tensor.requires_grad and not trained
 
     def look(self, step: int) -> None:
         """Let go of parameters that have a gradient by now."""

@@ -84,7 +84,7 @@ class HostReads:
 
     def _read(self, tensor: torch.Tensor, method: str, frame: FrameType) -> None:
         if tensor.device.type == "cpu":
-            if method == "cpu" or not (tensor.grad_fn is not None or self._forward):
+            if method in ("cpu", "__index__") or not (tensor.grad_fn is not None or self._forward):
                 return
             if tensor.grad_fn is None and (tensor.requires_grad or tensor._base is not None or _is_loading(frame)):
                 return  # a parameter, a part of a larger tensor such as the labels, or what prepares a sample

@@ -222,7 +222,7 @@ class Validation:
                 num_losses=done.losses,
                 training=done.key.training,
                 grad_enabled=done.key.grad_enabled,
-                recorded_graph=done.key.grad_enabled and graph,
+                recorded_graph=done.key.grad_enabled and graph and not done.differentiates_input,
                 awake=done.awake,
                 loss_names=subjects,
                 also_trained=any(parameters.keys() & set(each.names) for each in self._cast.optimizers),

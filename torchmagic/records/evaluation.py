@@ -17,7 +17,7 @@ class EvaluationRecord:
         num_losses: Losses computed on its outputs.
         training: Whether the model was in training mode.
         grad_enabled: Whether gradients were being recorded.
-        recorded_graph: Whether an output held a graph, which is memory and time for nothing.
+        recorded_graph: Whether an output held a graph that nobody needs, which is memory and time for nothing.
         awake: Paths of dropout and batch norm modules that were in training mode.
         loss_names: Subjects of ``eval_loss`` that this pass gave a value.
         also_trained: Whether an optimizer that has stepped in this run owns parameters of the model.

@@ -1,5 +1,6 @@
 """This file tests the rule on clipping that never stops, on norms written by hand."""
 
+from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.numerics.clip_saturation import clip_saturation
 
 
@@ -35,3 +36,8 @@ def test_most_steps_are_not_nearly_every_step(history):
 def test_steps_without_a_gradient_are_left_out(history):
     assert len(found(history, [8.0] * 30, [1.0] * 20 + [0.0] * 10)) == 1
     assert found(history, [8.0] * 30, [1.0] * 19 + [0.0] * 11) == []
+
+
+def test_norms_of_which_one_has_a_scale_in_it_are_not_compared(history):
+    history.run.records.append(ScaledGradientsRecord(step=0, deed=Deed.CLIP, scale=1024.0, place=None))
+    assert found(history, [468.0] * 30, [0.001] * 30) == []

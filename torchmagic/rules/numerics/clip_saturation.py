@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.rule import rule
 from torchmagic.session.run import Run
 
@@ -30,6 +31,8 @@ CLIPPED = 1.01
 @rule
 def clip_saturation(run: Run, *, min_share: float = MIN_SHARE, min_times: float = MIN_TIMES) -> Iterator[Finding]:
     """Report a run whose gradients are clipped, by a lot, in nearly every step."""
+    if any(record.deed is Deed.CLIP for record in run.of(ScaledGradientsRecord)):  # one of the norms has a scale in it
+        return
     before = dict(zip(*run.series("grad_norm_before_clip"), strict=True))
     after = dict(zip(*run.series("grad_norm", name=""), strict=True))
     times = [before[step] / after[step] for step in before if after.get(step, 0.0) > 0]
