@@ -18,6 +18,8 @@ PLAIN_FUNCTIONS = ("CheckpointFunctionBackward", "CompiledFunctionBackward")
 CLASSIFYING = ("cross_entropy", "nll_loss")
 # Optimizers with one loss step as often after each backward; those with losses of their own see a backward each.
 SHARE_OF_OWN_BACKWARDS = 0.75
+# A loss at this share of the level of guessing is hardly better.
+NEAR_CHANCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,18 @@ def chance_level(run: Run) -> float:
         if each.source is Source.LOSS and each.name in CLASSIFYING and len(each.counts) <= classes
     ]
     return max((level, *(_entropy(list(each)) for each in counted))) if math.isfinite(level) else level
+
+
+def level_of_guessing(run: Run, loss: float) -> float:
+    """Return what guessing gives where a loss is no better, or hardly; 0 where it is better, or nobody knows.
+
+    Args:
+        run: Its criteria are known, and nothing was added to them.
+        loss: Its level.
+    """
+    chance = chance_level(run)
+    plain = any(each.criteria and not each.altered and not each.mixed for each in run.of(ObjectiveRecord))
+    return chance if plain and chance > 0 and loss >= NEAR_CHANCE * chance else 0.0
 
 
 def _entropy(counts: Sequence[int]) -> float:

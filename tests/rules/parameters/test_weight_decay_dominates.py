@@ -32,6 +32,11 @@ def test_a_loss_that_improves_is_silent(history):
     assert found(history, losses=[1.0 - 0.02 * step for step in range(30)]) == []
 
 
+def test_a_loss_that_only_comes_down_to_where_guessing_gets_is_told(history):
+    history.series("chance_loss", [0.5], ("loss",))
+    assert len(found(history, losses=[1.0 - 0.02 * step for step in range(20)] + [0.6] * 10)) == 1
+
+
 def test_no_decay_is_silent(history):
     assert found(history, weight_decay=0.0) == []
 

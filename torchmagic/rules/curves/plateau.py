@@ -14,19 +14,16 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
-from torchmagic.analyses.objective import begins_anew, chance_level
+from torchmagic.analyses.objective import begins_anew, level_of_guessing
 from torchmagic.analyses.rates import vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
-from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 # Change of the smoothed loss over the second half (catalogue).
 MAX_CHANGE = 0.01
 MIN_STEPS = 30
-# The level of mere chance, or nearly.
-NEAR_CHANCE = 0.95
 # A loss this far below its start has come down to something.
 LOW = 0.1
 
@@ -68,9 +65,7 @@ def _change(curve: LossCurve) -> float:
 
 def _reason(run: Run, curve: LossCurve) -> str | None:
     """Return why the level is too high, in words; None where it may be as low as it gets."""
-    chance = chance_level(run)
-    plain = [each for each in run.of(ObjectiveRecord) if each.criteria and not each.altered and not each.mixed]
-    if plain and chance > 0 and curve.end >= NEAR_CHANCE * chance:
+    if chance := level_of_guessing(run, curve.end):
         return f"where guessing gives {chance:.3g}"
     if curve.end < LOW * curve.start:
         return None

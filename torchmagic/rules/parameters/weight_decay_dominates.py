@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from torchmagic.analyses.loss_curve import loss_curve
+from torchmagic.analyses.objective import level_of_guessing
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.objective import GroupRecord
@@ -24,7 +25,7 @@ from torchmagic.session.run import Run
 # Decay over gradient in the update, and fall of the length of the weights (catalogue).
 MIN_TIMES = 10.0
 MIN_FALL = 10.0
-# A loss that falls by this share improves all the same.
+# A loss that falls by this share improves all the same, unless that is to where guessing gets.
 IMPROVES = 0.05
 # A single look is enough: that the weights have vanished says the rest.
 MIN_LOOKS = 1
@@ -35,7 +36,9 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
     """Report each group whose decay outweighs its gradients while its weights vanish and the loss stays."""
     names = run.subjects("loss")
     curve = loss_curve(run, names[0]) if len(names) == 1 else None
-    if curve is None or curve.end < (1 - IMPROVES) * abs(curve.start):
+    if curve is None:
+        return
+    if curve.end < (1 - IMPROVES) * abs(curve.start) and not level_of_guessing(run, curve.end):
         return
     for each in group_updates(run):
         last = float(each.lengths[-1]) if math.isnan(each.last) else each.last
