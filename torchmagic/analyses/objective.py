@@ -18,7 +18,7 @@ PLAIN_FUNCTIONS = ("CheckpointFunctionBackward", "CompiledFunctionBackward")
 CLASSIFYING = ("cross_entropy", "nll_loss")
 # Optimizers with one loss step as often after each backward; those with losses of their own see a backward each.
 SHARE_OF_OWN_BACKWARDS = 0.75
-# A loss at this share of the level of guessing is hardly better.
+# A loss at this share of the level of guessing is hardly better: nothing has been learned yet.
 NEAR_CHANCE = 0.95
 
 

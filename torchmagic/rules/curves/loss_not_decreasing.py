@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import loss_curve
-from torchmagic.analyses.objective import begins_anew, chance_level, single_objective
+from torchmagic.analyses.objective import NEAR_CHANCE, begins_anew, chance_level, single_objective
 from torchmagic.analyses.rates import searches_rate, vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -30,8 +30,6 @@ MIN_END = 0.98
 MIN_EVER = 0.93
 # What begins to learn does not lose pace; labels that have nothing to do with the inputs are learned ever more slowly.
 PACE = 0.9
-# At this share of the level of mere chance, nothing has been learned yet: there is much to win.
-NEAR_CHANCE = 0.95
 
 
 @rule

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.analyses.improvement import improvement
 from torchmagic.analyses.loss_curve import loss_curve
-from torchmagic.analyses.objective import chance_level
+from torchmagic.analyses.objective import NEAR_CHANCE, chance_level
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import RectifierRecord
 from torchmagic.rules.rule import line_of, rule
@@ -29,7 +29,7 @@ ALL = 1.0
 MIN_LOOKS = 3
 # Where fewer than this are silent and the loss comes down all the same, by this share, to below the level of mere
 # chance, the others do the work: layers that are wide for their data come to this, and learn.
-MANY, LEARNS, NEAR_CHANCE = 0.9, 0.2, 0.95
+MANY, LEARNS = 0.9, 0.2
 
 
 @rule
