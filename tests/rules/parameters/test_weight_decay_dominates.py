@@ -2,6 +2,7 @@
 
 import pytest
 
+from torchmagic.rules.judgement import judge
 from torchmagic.rules.parameters.weight_decay_dominates import MIN_FALL, MIN_TIMES, weight_decay_dominates
 
 NAMES = ("net.weight", "net.bias")
@@ -35,6 +36,13 @@ def test_a_loss_that_improves_is_silent(history):
 def test_a_loss_that_only_comes_down_to_where_guessing_gets_is_told(history):
     history.series("chance_loss", [0.5], ("loss",))
     assert len(found(history, losses=[1.0 - 0.02 * step for step in range(20)] + [0.6] * 10)) == 1
+
+
+def test_a_rate_at_which_decay_moves_the_weights_far_follows_from_it(history):
+    assert len(found(history, losses=[1.0 + 0.1 * step for step in range(30)])) == 1
+    history.rates([0.1] * 30)
+    causes = {finding.rule: finding.causes for finding in judge(history.run, pytest.fail)}
+    assert causes["lr-too-high"] == ("weight-decay-dominates",)
 
 
 def test_no_decay_is_silent(history):
