@@ -2,6 +2,8 @@
 
 import gc
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -39,6 +41,24 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning"),
 ]
+
+TABLES_MADE_ANEW = """
+import torch
+import torchmagic
+from torch._dynamo import trace_rules
+
+with torchmagic.watch(level="advanced", save=False):
+    net = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        torch.softmax(net(torch.ones(2, 4)), 1).square().sum().backward()
+        optimizer.step()
+        trace_rules.clear_lru_cache()  # as torch.distributed.init_process_group does
+        torch.compile(net)  # asks for them
+known = trace_rules.get_torch_obj_rule_map()
+print(all(each in known for each in (torch.relu, torch.softmax, torch.sigmoid, torch.tanh, torch.log_softmax)))
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -215,3 +235,12 @@ def test_functions_are_torchs_own_while_compiled_code_runs_and_stay_so_where_oth
     assert functional.l1_loss is theirs
     assert functional.mse_loss.__code__ is own
     assert seen == [(True, True)]
+
+
+def test_functions_are_known_to_the_compiler_that_makes_its_tables_anew(tmp_path):
+    """Opening a process group forgets the tables; what asks for them next must not find our wrappers in torch."""
+    script = tmp_path / "script.py"
+    script.write_text(TABLES_MADE_ANEW)
+    done = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "True"

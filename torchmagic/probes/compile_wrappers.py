@@ -9,15 +9,23 @@ from torchmagic.probes.patches import all_aside, step_aside
 from torchmagic.probes.wrappers import Switchboard, frame_at
 
 
+# What makes the compiler's tables of torch's functions, and keeps them.
+TABLES = "get_torch_obj_rule_map", "get_tensor_method"
+
+
 def compiler_arrival(replace: Callable[[Any, str, Any], None]) -> Arrival:
     """Return what has the compiler's switch replaced as soon as the compiler is loaded.
 
-    As it loads, ``torch._dynamo`` makes tables of torch's functions by their identity: they must be torch's own then.
+    As it loads, ``torch._dynamo`` makes tables of torch's functions by their identity: they must be torch's own then,
+    and when it makes them anew, as it does once a process group was opened.
     """
 
     def then() -> None:
         if (compiler := sys.modules.get("torch._dynamo.eval_frame")) is not None:
             replace(compiler, "_maybe_set_eval_frame", wrap_entry)
+        if (rules := sys.modules.get("torch._dynamo.trace_rules")) is not None:
+            for table in TABLES:
+                replace(rules, table, wrap_table)
 
     return Arrival(then, "torch._dynamo", all_aside)
 
@@ -47,3 +55,18 @@ def wrap_entry(taps: Switchboard, original: Any) -> Any:
         return original(callback)
 
     return enter_or_leave
+
+
+def wrap_table(taps: Switchboard, original: Any) -> Any:
+    """Wrap what makes a table of torch's functions: as it does, they are torch's own."""
+    if getattr(original, "__module__", None) == __name__:
+        return original
+
+    def table() -> Any:
+        if original.cache_info().currsize:
+            return original()
+        with all_aside():
+            return original()
+
+    table.cache_clear, table.cache_info = original.cache_clear, original.cache_info  # type: ignore[attr-defined] # as the cache itself has
+    return table
