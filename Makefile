@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # Other tools bring much along, so they have an environment of their own.
 PEERS ?= build/peers
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Of all the files that come, a few are ever imported: Python compiles those then, which takes half the time.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 # The models of the notebooks are so small that a second thread only makes them wait for each other.
 EXECUTE := OMP_NUM_THREADS=1 $(BIN)/jupyter nbconvert --log-level WARN --execute --ExecutePreprocessor.record_timing=False
 # ipykernel warns of what holds for every kernel on one machine; pipefail keeps the exit status in front of it.

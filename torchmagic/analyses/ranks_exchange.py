@@ -42,13 +42,7 @@ def splits_work(ranks: Ranks) -> bool:
 
 def averages_now_and_then(ranks: Ranks) -> bool:
     """Whether ranks train apart by design and exchange their models by hand after some steps."""
-    shares = _exchanging(ranks)
-    return 0 < shares < EACH_STEP
-
-
-def reduces_by_hand(ranks: Ranks) -> bool:
-    """Whether so much is exchanged by hand at each step as the gradients of a model take."""
-    return _exchanging(ranks) >= EACH_STEP
+    return 0 < _exchanging(ranks) < EACH_STEP
 
 
 def _exchanging(ranks: Ranks) -> float:
