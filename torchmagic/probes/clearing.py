@@ -31,6 +31,7 @@ class _Between:
         # Parameters never seen reset; None before the first backward that counts.
         self.dirty: set[int] | frozenset[int] | None = NOBODY
         self.versions: dict[int, tuple[int, int]] = {}
+        self.received: dict[int, int] = {}  # the identities of the gradients that a backward added to
         self.site: Site | None = None
         self.clean_looks = self.none_looks = 0
         self.records = 0
@@ -47,7 +48,7 @@ class Clearing:
     """Records ``UnclearedGradientsRecord`` for a step on gradients that still hold those of the step before.
 
     A parameter counts when, at every backward since the last step, it already held a gradient that was not zero, and
-    then received more.
+    one of them added to it. A gradient that the user puts in its place after that is the user's.
     """
 
     flush = nothing_waits
@@ -63,6 +64,7 @@ class Clearing:
         """Listen for backward passes and steps."""
         self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
+        taps.on("backward_end", self._backward_ends)
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
 
@@ -82,6 +84,16 @@ class Clearing:
             state.dirty = dirty if state.dirty is None else state.dirty & dirty
             if state.dirty:
                 state.site = site_of(frame)
+
+    def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
+        for entry in self._cast.optimizers:
+            state = self._states.get(id(entry))
+            if state is None or state.stepping or not state.dirty:
+                continue
+            for i in state.dirty:
+                gradient = _gradient(entry.refs[i])
+                if gradient is not None and (id(gradient), gradient._version) != state.versions.get(i):
+                    state.received[i] = id(gradient)
 
     def _held(self, refs: list[Any], state: _Between) -> set[int]:
         """Return the indices of parameters that hold a gradient which is not zero."""
@@ -109,7 +121,9 @@ class Clearing:
         self._inside = state
         state.stepping = True
         if state.dirty and self._recorder is not None:
-            grown = [i for i in state.dirty if self._received(entry.refs[i](), state.versions.get(i))]
+            grown = [
+                i for i in state.dirty if i in state.received and id(_gradient(entry.refs[i])) == state.received[i]
+            ]
             state.streak = state.streak + 1 if grown else 0
             if grown:
                 state.records += 1
@@ -131,7 +145,7 @@ class Clearing:
         if state is None:
             return
         state.stepping = False
-        state.versions = {}
+        state.versions, state.received = {}, {}
         state.dirty = None if state.records < MOST_RECORDS else NOBODY
         if state.looked and all(each.is_calm and each.looked for each in self._states.values()):
             self._rest()
@@ -144,7 +158,7 @@ class Clearing:
             step = self._recorder.step
             self._taps.rest(self, until=step + (BETWEEN_STEPS if step < LATER else BETWEEN_LATER))
 
-    @staticmethod
-    def _received(tensor: torch.Tensor | None, before: tuple[int, int] | None) -> bool:
-        gradient = tensor.grad if tensor is not None else None
-        return gradient is not None and before is not None and (id(gradient), gradient._version) != before
+
+def _gradient(ref: Any) -> torch.Tensor | None:
+    tensor = ref()
+    return tensor.grad if tensor is not None else None
