@@ -7,6 +7,9 @@ from torchmagic.records.note import FailureRecord
 from torchmagic.records.notebook import RerunRecord
 from torchmagic.session.run import Run, Status
 
+# Characters of an error's message that are told.
+MOST_SAID = 300
+
 
 def rerun(run: Run, earlier: Iterable[Run]) -> list[RerunRecord]:
     """Return how often the very same source ran before and made steps; nothing where it never did."""
@@ -25,8 +28,8 @@ def failure(name: str, error: Exception, *, where: str | None = None) -> Failure
     """
     last = traceback.extract_tb(error.__traceback__)[-1:]
     line = f"{last[0].filename.rpartition('torchmagic')[2]}:{last[0].lineno}" if last else ""
-    said = f"{type(error).__name__}: {error}"
-    return FailureRecord(probe=name, error=said, where=line if where is None else where)
+    said = str(error).partition("\n")[0][:MOST_SAID]  # torch may list all that an operator is known for
+    return FailureRecord(probe=name, error=f"{type(error).__name__}: {said}", where=line if where is None else where)
 
 
 def status_of(error: BaseException | None) -> Status:

@@ -209,11 +209,11 @@ class Watch:
 
     def _failed(self, owner: object, error: Exception) -> None:
         """Record a probe's failure, warn once, and go on without the probe."""
-        name = type(owner).__name__
-        self._recorder.add(failure(name, error))
+        record = failure(type(owner).__name__, error)
+        self._recorder.add(record)
         if not self._crew.drop(owner) and owner is self:
             self._on_step = None
-        self._taps.warn(f"torchmagic: {name} failed and is off for this run ({type(error).__name__}: {error})")
+        self._taps.warn(f"torchmagic: {record.probe} failed and is off for this run ({record.error})")
 
     def _rule_failed(self, rule: str, error: Exception) -> None:
         self._recorder.add(failure(f"rule {rule}", error, where=""))

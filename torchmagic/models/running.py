@@ -17,6 +17,7 @@ from torchmagic.models.spared import Spared, storage_key, storages_of
 from torchmagic.models.tree import Tree, is_lazy, module_parts, tree_of
 from torchmagic.models.twin import Twin
 from torchmagic.records.modelinfo import ForwardFacts, ModulePart
+from torchmagic.tensors.accelerators import wait_for
 
 # A forward that takes longer is measured once; a shorter one some times more, and the fastest is told.
 _SHORT, _REPEATS = 0.3, 3
@@ -128,11 +129,11 @@ def _durations(model: nn.Module, call: Call, mode: str) -> tuple[float | None, d
 
 
 def _waiting(model: nn.Module) -> Callable[[], None]:
-    devices = {each.device for each in (*model.parameters(), *model.buffers()) if each.device.type == "cuda"}
+    devices = {each.device for each in (*model.parameters(), *model.buffers())}
 
     def wait() -> None:
         for device in devices:
-            torch.cuda.synchronize(device)
+            wait_for(device)
 
     return wait
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchmagic.tensors import accelerators
+
 
 @contextlib.contextmanager
 def untouched_globals() -> Iterator[None]:
@@ -30,18 +32,14 @@ def random_states() -> Iterator[Callable[[], Any]]:
     yield lambda: random.setstate(python)
     yield lambda: np.random.set_state(numpy)  # noqa: NPY002
     yield lambda: torch.set_rng_state(cpu)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # torch
-        cuda = torch.cuda.get_rng_state_all()
-        yield lambda: torch.cuda.set_rng_state_all(cuda)
-    if torch.backends.mps.is_available():
-        mps = torch.mps.get_rng_state()
-        yield lambda: torch.mps.set_rng_state(mps)
+    devices = accelerators.streams()
+    yield lambda: accelerators.put_back(devices)
 
 
 def _switches() -> Iterator[Callable[[], Any]]:
     default = torch.get_default_dtype()
     yield lambda: torch.set_default_dtype(default)
-    for kind in ("cpu", "cuda"):
+    for kind in accelerators.autocast_kinds():
         enabled, dtype = torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
         yield lambda kind=kind, enabled=enabled: torch.set_autocast_enabled(kind, enabled)  # type: ignore[misc]
         yield lambda kind=kind, dtype=dtype: torch.set_autocast_dtype(kind, dtype)  # type: ignore[misc]

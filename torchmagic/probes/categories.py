@@ -15,6 +15,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.memory import UnseenGraphRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.accelerators import allocated_bytes
 
 CATEGORIES = ("parameters", "gradients", "optimizer state", "activations", "batch", "other")
 # What memory is used for hardly changes: the first steps, powers of two, and each so many steps.
@@ -163,8 +164,4 @@ class Categories:
 
 def _allocated(device: torch.device) -> int:
     """Return the bytes that a device has handed out, or, for a CPU, that the process has resident."""
-    if device.type == "cuda":
-        return torch.cuda.memory_allocated(device)
-    if device.type == "mps":
-        return torch.mps.current_allocated_memory()
-    return int(psutil.Process().memory_info().rss) if device.type == "cpu" else 0
+    return int(psutil.Process().memory_info().rss) if device.type == "cpu" else allocated_bytes(device)

@@ -8,7 +8,6 @@ from torchmagic.probes.arrival import Arrival
 from torchmagic.probes.patches import all_aside, step_aside
 from torchmagic.probes.wrappers import Switchboard, frame_at
 
-
 # What makes the compiler's tables of torch's functions, and keeps them.
 TABLES = "get_torch_obj_rule_map", "get_tensor_method"
 
@@ -57,7 +56,7 @@ def wrap_entry(taps: Switchboard, original: Any) -> Any:
     return enter_or_leave
 
 
-def wrap_table(taps: Switchboard, original: Any) -> Any:
+def wrap_table(_taps: Switchboard, original: Any) -> Any:
     """Wrap what makes a table of torch's functions: as it does, they are torch's own."""
     if getattr(original, "__module__", None) == __name__:
         return original

@@ -14,10 +14,9 @@ from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.precision import AutocastBackwardRecord, AutocastRecord, HalfWeightsRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.accelerators import autocast_kinds
 
 HALF = (torch.float16, torch.bfloat16)
-# Devices that have an autocast of their own.
-DEVICES = tuple(name for name in ("cuda", "cpu", "mps", "xpu") if torch.amp.is_autocast_available(name))
 # Steps on which a region inside a model is looked for: the first ones, and then powers of two.
 FIRST_STEPS = 2
 is_any_autocast_enabled = torch._C._is_any_autocast_enabled
@@ -148,7 +147,7 @@ class MixedPrecision:
 
 def _region() -> tuple[str, torch.dtype | None]:
     """Return device type and dtype of the autocast that is on here; an empty name when none is."""
-    for device_type in DEVICES:
+    for device_type in autocast_kinds():
         if torch.is_autocast_enabled(device_type):
             return device_type, torch.get_autocast_dtype(device_type)
     return "", None

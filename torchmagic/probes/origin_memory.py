@@ -11,6 +11,7 @@ from torch import nn
 
 from torchmagic.probes.members import Model
 from torchmagic.probes.sites import Site, is_users_file, site_of
+from torchmagic.tensors import accelerators
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.
 MOST_CALLS = 32
@@ -44,7 +45,7 @@ class Call:
     lasti: int
     site: Site | None
     random: torch.Tensor | None
-    devices: Sequence[torch.Tensor]
+    devices: accelerators.Streams
 
     def line(self) -> Site:
         """Return the user's line that called."""
@@ -93,7 +94,7 @@ class StepMemory:
         self._versions: list[tuple[Any, list[int]]] = []
         self._learning = True  # in the first step nobody knows yet whether a model changes what it is given
         self._copies = True
-        self._devices = torch.cuda.is_available()
+        self._devices = accelerators.are_possible()
         # Whether the state of the random numbers is kept, the dearest part of remembering; and whether the step is to
         # tell if that is needed.
         self._draws = self._in_doubt = True
@@ -140,8 +141,8 @@ class StepMemory:
 
     def _may_draw(self) -> bool:
         """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
-        first = self._calls[0][-2]
-        if first is None or not torch.equal(first, random_state()):
+        first, devices = self._calls[0][-2:]
+        if first is None or not torch.equal(first, random_state()) or accelerators.have_moved(devices):
             return True
         modules = (part for call in self._calls for part in call[0].modules())
         return any("Drop" in type(part).__name__ for part in modules)
@@ -167,8 +168,8 @@ class StepMemory:
             if self._learning:
                 self._versions.append((args, _versions(args)))
         site = None if code is self._caller or self._is_users(code) else site_of(frame)
-        devices = torch.cuda.get_rng_state_all() if self._devices and torch.cuda.is_initialized() else ()  # type: ignore[no-untyped-call] # torch
         state = random_state() if self._draws else None
+        devices = accelerators.streams() if self._draws and self._devices else ()
         calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
 
     def loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:

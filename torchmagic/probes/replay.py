@@ -19,6 +19,7 @@ from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import Event, Trace, storage_of
 from torchmagic.probes.rank_models import alone_in
 from torchmagic.probes.taps import Taps
+from torchmagic.tensors import accelerators
 from torchmagic.tensors.finite import is_finite
 
 # Where a module keeps the hooks of the user's.
@@ -115,8 +116,7 @@ class Replay:
                 del self._waiting[: number + 1]
                 if each.random is not None:
                     torch.default_generator.set_state(each.random)
-                if each.devices:
-                    torch.cuda.set_rng_state_all(each.devices)
+                accelerators.put_back(each.devices)
                 return
 
 
@@ -151,7 +151,7 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
     """
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
     torch_state = torch.get_rng_state()
-    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call] # torch
+    devices = accelerators.streams()
     attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in modules]
     for part, values, buffers in attributes:
         for name, buffer in buffers.items():
@@ -173,8 +173,7 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002 - see above
         torch.set_rng_state(torch_state)
-        if cuda_states:
-            torch.cuda.set_rng_state_all(cuda_states)
+        accelerators.put_back(devices)
 
 
 def _quiet_hooks(hooks: Any) -> Any:

@@ -11,6 +11,7 @@ from torchmagic.probes.origin_purity import function_of
 from torchmagic.probes.replay import undisturbed
 from torchmagic.probes.sites import Site, here, is_users_file
 from torchmagic.probes.taps import Taps
+from torchmagic.tensors import accelerators
 from torchmagic.tensors.glance import tensors_in
 
 # Another row has changed when it moved by this share of the outputs' size, and of the changed row's own move.
@@ -42,9 +43,10 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed
         with undisturbed(module.modules()):
             for part in module.modules():
                 part.training = False
-            state = torch.get_rng_state()
+            state, devices = torch.get_rng_state(), accelerators.streams()
             plain = _run(module, rows, taps)
             torch.set_rng_state(state)
+            accelerators.put_back(devices)
             return _compared(module, plain, _run(module, changed, taps), number)
     except Exception:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
         return None

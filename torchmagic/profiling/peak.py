@@ -5,6 +5,8 @@ from functools import cache
 
 import torch
 
+from torchmagic.tensors.accelerators import wait_for
+
 # Side of the smallest and the largest matrices that are multiplied, each so often.
 SMALLEST, LARGEST, TIMES = 256, 8192, 3
 PATIENCE = 0.06  # how long all of it may take (s)
@@ -41,10 +43,8 @@ def _measured(device: str, _num_threads: int) -> float:
 
 def _product(matrix: torch.Tensor) -> float:
     """Return the seconds that a matrix takes to be multiplied with itself."""
-    if matrix.is_cuda:
-        torch.cuda.synchronize()
+    wait_for(matrix.device)
     began = time.perf_counter()
     torch.mm(matrix, matrix)
-    if matrix.is_cuda:
-        torch.cuda.synchronize()
+    wait_for(matrix.device)
     return time.perf_counter() - began

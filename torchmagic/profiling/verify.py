@@ -22,6 +22,7 @@ from torchmagic.profiling.trial import in_turn
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.speed import VerifiedRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.accelerators import wait_for
 
 PASS, STEP = "forward and backward", "step"
 IMAGES = 4  # dimensions
@@ -155,8 +156,7 @@ def _pass(module: nn.Module, given: Any, *, half: bool = False) -> Deed:
         sum(each.float().sum() for each in floats).backward()  # type: ignore[union-attr] # nothing to learn: it raises, and that is said
         for parameter in module.parameters():
             parameter.grad = None
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        wait_for(device)
 
     return run
 

@@ -13,6 +13,7 @@ from torchmagic.tensors.graph import graph_of
 from torchmagic.tensors.headroom import headroom
 from torchmagic.tensors.layout import metadata
 from torchmagic.tensors.measure import measure
+from torchmagic.tensors.near import brought_near
 from torchmagic.tensors.picture import picture_of
 from torchmagic.tensors.preview import preview
 from torchmagic.tensors.relations import named_tensors, relations_of
@@ -101,6 +102,7 @@ def _of_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> dict
         return {}
     # A subclass may give the operators a meaning of its own; its numbers are asked for in torch's.
     with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
+        values = brought_near(values)
         statistics, histogram = measure(values, repeat=stored.repeat, full=asked.full, hist=asked.hist)
         text = preview(values)
         dims = record.dims if stored.placed else ()

@@ -8,6 +8,7 @@ import torch
 
 from torchmagic.records.tensor import Histogram, Statistics
 from torchmagic.tensors.joining import Whole, joined
+from torchmagic.tensors.near import brought_near
 from torchmagic.tensors.places import first_nonfinite
 from torchmagic.tensors.scan import scanned
 from torchmagic.tensors.spread import spread_of
@@ -33,6 +34,7 @@ def measure(
     Raises:
         RuntimeError: If torch cannot read the values (meta and fake tensors, packed dtypes).
     """
+    values = brought_near(values)
     found = scanned(values)
     num_nonfinite = found.num_nan + found.num_posinf + found.num_neginf
     counts = Statistics(

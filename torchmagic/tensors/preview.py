@@ -1,8 +1,11 @@
 """This file is a tensor's values as text: what torch prints, without the wrapping."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
+
+from torchmagic.tensors.near import corners
 
 # torch formats 1,000 values in 7 ms and 200 in 1.5; nobody reads more of them.
 EDGE_ITEMS, DEEP_EDGE_ITEMS, THRESHOLD = 3, 2, 200
@@ -22,8 +25,8 @@ def preview(values: torch.Tensor) -> str:
     Raises:
         RuntimeError: If torch cannot read the values.
     """
-    with _bounded(values):
-        text = str(values)
+    with _bounded(values) as edge:
+        text = str(values if values.is_cpu else corners(values, edge))
     start = text.find("(") + 1
     inner = _bare(text[start:]).replace("\n" + " " * start, "\n")
     lines = inner.splitlines()
@@ -39,9 +42,13 @@ def _bare(text: str) -> str:
     return text.removesuffix(")").split(",", maxsplit=1)[0]
 
 
-def _bounded(values: torch.Tensor) -> AbstractContextManager[None]:
-    """Print options that show corners, where the user's own might show every one of many values."""
-    if values.numel() <= THRESHOLD:
-        return nullcontext()
+@contextmanager
+def _bounded(values: torch.Tensor) -> Iterator[int]:
+    """Print options that show corners, where the user's own might show every one of many values; how wide they are."""
     edge = EDGE_ITEMS if values.dim() <= FLAT else DEEP_EDGE_ITEMS
-    return torch._tensor_str.printoptions(threshold=THRESHOLD, edgeitems=edge)  # noqa: SLF001 - restores itself
+    if values.numel() <= THRESHOLD:
+        yield values.numel()
+        return
+    threshold = THRESHOLD if values.is_cpu else 0  # what is brought near are few, and still corners
+    with torch._tensor_str.printoptions(threshold=threshold, edgeitems=edge):  # noqa: SLF001 - restores itself
+        yield edge

@@ -10,6 +10,7 @@ import torch
 from torchmagic.records.tensor_tree import Leaf, TensorTree
 from torchmagic.tensors.joining import joined
 from torchmagic.tensors.layout import memory_block, metadata
+from torchmagic.tensors.near import brought_near
 from torchmagic.tensors.scan import scanned
 from torchmagic.tensors.sources import as_tensor, stored_values
 
@@ -192,7 +193,7 @@ def _measured(leaf: Leaf, tensor: torch.Tensor) -> Leaf:
         if values is None:
             return leaf
         with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
-            found = scanned(values)
+            found = scanned(brought_near(values))
     except RuntimeError:
         return leaf
     bad = found.num_nan + found.num_posinf + found.num_neginf

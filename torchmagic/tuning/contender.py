@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import torch
 
+from torchmagic.tensors.accelerators import wait_for
 from torchmagic.tuning.agreement import Seen, seen_at
 from torchmagic.tuning.batches import Batch
 from torchmagic.tuning.copies import Training, copied
@@ -108,7 +109,4 @@ class Contender:
         self._seen = seen_at(outputs, self.setup.model)
 
     def _wait(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        elif self.device.type == "mps":
-            torch.mps.synchronize()
+        wait_for(self.device)

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
+from torchmagic.tensors.accelerators import wait_for
 from torchmagic.tuning.batches import batch_of
 from torchmagic.tuning.copies import Training, copied
 from torchmagic.tuning.finders.deadline import Deadline, TimeIsUpError
@@ -175,8 +176,7 @@ class _Search:
         return LoaderTrial(self._loader, setting, self._indices, step=self._step, wait=self._wait, deadline=deadline)
 
     def _wait(self) -> None:
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
+        wait_for(self._device)
 
 
 def _found(

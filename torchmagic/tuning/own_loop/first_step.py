@@ -17,6 +17,7 @@ from torchmagic.models.streams import untouched_globals
 from torchmagic.probes.sites import is_librarys, is_users
 from torchmagic.probes.trial_watch import until_step
 from torchmagic.probes.unseen import unseen
+from torchmagic.tensors.accelerators import autocast_kinds
 from torchmagic.tuning.own_loop.borrowing import borrowed
 from torchmagic.tuning.own_loop.existing import Existing
 from torchmagic.tuning.own_loop.loop_code import Loop, loop_around
@@ -142,10 +143,8 @@ class _Watch:
         self._check(lambda: self._existing.check_step(optimizer))
         if self.optimizer is None:
             self.optimizer = optimizer
-            kinds = ("cpu", "cuda")
-            self._autocast = tuple(
-                (kind, torch.get_autocast_dtype(kind)) for kind in kinds if torch.is_autocast_enabled(kind)
-            )
+            kinds = (kind for kind in autocast_kinds() if torch.is_autocast_enabled(kind))
+            self._autocast = tuple((kind, torch.get_autocast_dtype(kind)) for kind in kinds)
             self._find(sys._getframe(1))  # noqa: SLF001 - the way to the loop that is running
         raise _Reached
 

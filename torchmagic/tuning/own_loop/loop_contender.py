@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader
 
 from torchmagic.models.loader_batch import undone_by_loading
 from torchmagic.probes.trial_watch import before_step, losses_into
+from torchmagic.tensors.accelerators import wait_for
 from torchmagic.tuning.agreement import Seen, seen_at
 from torchmagic.tuning.contender import Clock
 from torchmagic.tuning.copies import NoCopyError
@@ -186,10 +187,7 @@ class LoopContender:
                 raise ValueError(f"the loop ended after {number} passes; it has to go on to be measured") from None
 
     def _wait(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        elif self.device.type == "mps":
-            torch.mps.synchronize()
+        wait_for(self.device)
 
 
 def _unfit(mode: OptimizationMode) -> str:

@@ -8,13 +8,13 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
+from torchmagic.tensors.accelerators import autocast_kinds
 from torchmagic.tuning.modes import OptimizationMode
 from torchmagic.tuning.recipe import Recipe
 from torchmagic.tuning.recurrent_layers import in_float32, kept_in_float32
 from torchmagic.tuning.setup import Setup, device_of
 
 _LOWER = torch.bfloat16, torch.float16
-_DEVICES = "cpu", "cuda", "mps", "xpu"
 
 
 def _unfit(setup: Setup) -> str:
@@ -23,7 +23,7 @@ def _unfit(setup: Setup) -> str:
         told = ", ".join(sorted(map(_name, kinds))) or "not floating point"
         return f"autocast lowers float32, and the parameters are {told}"
     device = device_of(setup.model).type
-    if device not in _DEVICES:
+    if device not in autocast_kinds():
         return f"autocast does not know the device {device}"
     wanted = setup.options.get("dtype")
     if wanted is not None and wanted not in _LOWER:

@@ -1,0 +1,198 @@
+"""This file is what happens on the simulated device, told as JSON: it runs in a process of its own.
+
+python facts.py LIBRARY
+"""
+
+import faulthandler
+import json
+import sys
+
+import sim
+import torch
+from torch import nn
+from torch.nn import functional
+
+import torchmagic
+from torchmagic.debuggers.watching import watch
+from torchmagic.records.note import FailureRecord
+
+STEPS = 40
+LEVELS = "basic", "intermediate", "advanced", "expert"
+
+
+def train(*, half=False, steps=STEPS, sick_at=None):
+    """Train a small network with dropout on the device; return losses, weights and where the random numbers stand."""
+    torch.manual_seed(0)
+    torch.sim.manual_seed(0)
+    net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Dropout(0.2), nn.Linear(128, 10)).to("sim")
+    opt = torch.optim.AdamW(net.parameters(), lr=1e-2)
+    scaler = torch.amp.GradScaler("sim", enabled=half)
+    x, y = torch.randn(256, 64).to("sim"), torch.randint(0, 10, (256,)).to("sim")
+    losses = torch.empty(steps, device="sim")
+    for step in range(steps):
+        opt.zero_grad()
+        with torch.autocast("sim", torch.float16, enabled=half):
+            scores = net(x)
+        if step == sick_at:
+            scores = scores * 0
+            loss = functional.nll_loss(torch.log(scores), y)
+        else:
+            loss = functional.cross_entropy(scores.float(), y)
+        torch.rand(1, device="sim")  # drawn after what a replay draws once more
+        scaler.scale(loss).backward()
+        scaler.step(opt)
+        scaler.update()
+        losses[step] = loss.detach()
+    return [losses.cpu(), *(each.cpu() for each in net.state_dict().values()), *stands()]
+
+
+def stands():
+    """Return where the random numbers of host and device stand."""
+    return [torch.get_rng_state(), torch.sim.get_rng_state()]
+
+
+def same(ours, theirs):
+    """Whether tensors are equal, NaN for NaN."""
+    return all(torch.equal(one.nan_to_num(7), other.nan_to_num(7)) for one, other in zip(ours, theirs, strict=True))
+
+
+def failures(run):
+    """Return what raised of ours."""
+    return [each.error for each in run.of(FailureRecord)]
+
+
+def watched(**settings):
+    """Return what a training gave, and its run."""
+    how = {name: settings.pop(name) for name in ("half", "steps", "sick_at") if name in settings}
+    with watch(save=False, **settings) as run:
+        found = train(**how)
+    return found, run
+
+
+def bits(*, half):
+    """Return, for each level, whether all is as without us, and what failed."""
+    bare = train(half=half)
+    told = {}
+    for level in LEVELS:
+        found, run = watched(half=half, level=level)
+        told[level] = {"same": same(found, bare), "failures": failures(run), "text": run.to_text()}
+    return told
+
+
+def waits(level):
+    """Return how often more a step the host waits for the device, closer looks at the first steps left out."""
+
+    def added(steps):
+        watched(steps=2)
+        return (
+            sim.counted(lambda: watched(steps=steps, level=level, budget=0.0))[1]
+            - sim.counted(lambda: train(steps=steps))[1]
+        )
+
+    return (added(3 * STEPS) - added(STEPS)) / (2 * STEPS)
+
+
+def replayed():
+    """Return what is found of a step that takes the log of nothing, and whether the rest went on as without us."""
+    found, run = watched(sick_at=STEPS // 2, level="basic")
+    finding = run.findings[0]
+    return {
+        "rule": finding.rule,
+        "title": finding.title,
+        "source": finding.source,
+        "same": same(found, train(sick_at=STEPS // 2)),
+        "failures": failures(run),
+    }
+
+
+def pages():
+    """Return, for tensors of many kinds, the transfers of a page, and whether it is the host's page."""
+    torch.manual_seed(0)
+    tensors = {
+        "float32": torch.randn(64, 1000),
+        "not finite": torch.log(torch.randn(64, 1000)),
+        "float16": torch.randn(300).half(),
+        "whole": torch.randint(0, 10, (1000,)),
+        "truth": torch.rand(1000) > 0.5,
+        "complex": torch.randn(10, 10, dtype=torch.complex64),
+        "one": torch.tensor(3.0),
+        "image": torch.rand(3, 64, 64),
+        "batch": torch.rand(20, 3, 32, 32),
+        "large": torch.randn(1200, 1000),
+    }
+    return {name: page(tensor) for name, tensor in tensors.items()}
+
+
+def page(tensor):
+    """Return the transfers of a tensor's page, and whether it says what the host's says."""
+    there = tensor.to("sim")
+    text, transfers = sim.counted(lambda: told(there))
+    return transfers, text.replace("sim:0", "cpu") == told(tensor)
+
+
+def told(tensor):
+    """Return a tensor's page as text."""
+    return str(torchmagic.tensorinfo(tensor))
+
+
+def mismatch():
+    """Return what is found where a batch stays on the host."""
+    net = nn.Sequential(nn.Linear(8, 4), nn.ReLU()).to("sim")
+    batch = torch.randn(2, 8)
+    try:
+        with watch(save=False) as run:
+            net(batch)
+    except RuntimeError:
+        return [run.findings[0].rule, run.findings[0].fix]
+    return []
+
+
+def memory():
+    """Return the greatest part of each kind of memory, in bytes, and how many bytes of a run stay on the device."""
+    train(steps=2)
+    before = torch.sim.memory_allocated()
+    _, run = watched(level="advanced")
+    return {name: max(run.series("memory_bytes", name=name)[1]) for name in run.subjects("memory_bytes")}, (
+        torch.sim.memory_allocated() - before
+    )
+
+
+def model():
+    """Return a model's page, and whether random numbers stand where they stood."""
+    net = nn.Sequential(nn.Linear(8, 4), nn.Dropout(), nn.Linear(4, 2)).to("sim")
+    before = stands()
+    text = str(torchmagic.modelinfo(net, input_size=(3, 8)))
+    return text, same(stands(), before)
+
+
+def default():
+    """Return what failed in a training of which the device is torch's default, and whether it went as without us."""
+    torch.set_default_device("sim")
+    try:
+        bare = train()
+        found, run = watched(level="expert")
+        return {"failures": failures(run), "same": same(found, bare)}
+    finally:
+        torch.set_default_device(None)
+
+
+def main():
+    """Give torch the device, and print all facts."""
+    faulthandler.enable()
+    sim.give_torch(sys.argv[1])
+    facts = {
+        "bits": bits(half=False),
+        "half": bits(half=True),
+        "waits": {level: waits(level) for level in LEVELS[:2]},
+        "replayed": replayed(),
+        "pages": pages(),
+        "mismatch": mismatch(),
+        "memory": memory(),
+        "model": model(),
+        "default": default(),
+    }
+    sys.stdout.write(json.dumps(facts))
+
+
+if __name__ == "__main__":
+    main()

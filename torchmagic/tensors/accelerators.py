@@ -1,0 +1,99 @@
+"""This file is the accelerators that a process has opened, whoever made them; asking opens none."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+# A state of random numbers, and what puts a stream back to it.
+Streams = tuple[tuple[Callable[[Any], Any], Any], ...]
+
+
+def _names() -> tuple[str, ...]:
+    """Names of kinds of devices; the last is that of a backend from outside torch, if one gave itself a name."""
+    return "cuda", "mps", "xpu", torch._C._get_privateuse1_backend_name()  # noqa: SLF001 - as it was renamed
+
+
+def are_possible() -> bool:
+    """Whether this process might open an accelerator, now or later."""
+    modules = [module for name in _names() if (module := _module(name)) is not None]
+    return torch.backends.mps.is_available() or any(each.is_available() for each in modules if each is not torch.mps)
+
+
+def in_use() -> Iterator[Any]:
+    """Yield torch's module of each kind of accelerator that is open in this process, such as ``torch.cuda``."""
+    yield from (module for name in _names() if (module := _module(name)) is not None and _is_open(module))
+
+
+def streams() -> Streams:
+    """Return where the random numbers of the accelerators in use stand; nothing is drawn.
+
+    While a graph of kernels is being captured a stream cannot be read, and is left out.
+    """
+    found = []
+    for module in in_use():
+        read = getattr(module, "get_rng_state_all", None) or module.get_rng_state
+        put_back = module.set_rng_state_all if hasattr(module, "get_rng_state_all") else module.set_rng_state
+        if not is_capturing():
+            found.append((put_back, read()))
+    return tuple(found)
+
+
+def put_back(states: Streams) -> None:
+    """Put random numbers back to where they stood."""
+    for put, state in states:
+        put(state)
+
+
+def have_moved(states: Streams) -> bool:
+    """Whether random numbers of an accelerator were drawn since its streams were read, or one was opened."""
+    now = [_flat(state) for _, state in streams()]
+    before = [_flat(state) for _, state in states]
+    return [len(each) for each in now] != [len(each) for each in before] or not all(
+        map(torch.equal, itertools.chain(*now), itertools.chain(*before))
+    )
+
+
+def is_capturing() -> bool:
+    """Whether the current stream's kernels are being captured into a graph, so that no value can be asked for."""
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()  # type: ignore[no-untyped-call] # torch
+
+
+def wait_for(device: torch.device) -> None:
+    """Wait until all that a device was given is done; the host itself has nothing to wait for."""
+    module = _module(device.type)
+    wait = getattr(module, "synchronize", None) if device.type != "cpu" else None
+    if wait is not None:
+        wait(*([] if device.type == "mps" else [device]))
+
+
+def allocated_bytes(device: torch.device) -> int:
+    """Return the bytes that a device's allocator has handed out; 0 where it does not tell."""
+    module = _module(device.type)
+    names = ("memory_allocated", "current_allocated_memory")
+    told = next((getattr(module, name) for name in names if hasattr(module, name)), None)
+    if told is None or device.type == "cpu":
+        return 0
+    return int(told() if device.type == "mps" else told(device))
+
+
+def autocast_kinds() -> tuple[str, ...]:
+    """Return the kinds of devices, the host among them, that have an autocast of their own."""
+    known = ("cpu", *(name for name in _names() if _module(name) is not None))
+    return tuple(name for name in known if torch.amp.is_autocast_available(name))
+
+
+def _flat(state: Any) -> list[torch.Tensor]:
+    return [state] if isinstance(state, torch.Tensor) else list(state)
+
+
+def _module(name: str) -> Any:
+    module = getattr(torch, name, None)
+    return module if hasattr(module, "get_rng_state") else None
+
+
+def _is_open(module: Any) -> bool:
+    if module is torch.mps:
+        return torch.backends.mps.is_available()
+    return bool(getattr(module, "is_initialized", module.is_available)())
