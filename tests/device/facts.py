@@ -14,7 +14,7 @@ from torch.nn import functional
 
 import torchmagic
 from torchmagic.debuggers.watching import watch
-from torchmagic.records.note import FailureRecord
+from torchmagic.records.note import EnvironmentRecord, FailureRecord
 
 STEPS = 40
 LEVELS = "basic", "intermediate", "advanced", "expert"
@@ -176,6 +176,14 @@ def default():
         torch.set_default_device(None)
 
 
+def opened():
+    """Return the devices that are told of a run that opens the first one itself."""
+    torch.sim.is_initialized = lambda: False
+    with watch(save=False) as run:
+        torch.sim.is_initialized = lambda: True
+    return [each.device for each in run.of(EnvironmentRecord)], run.to_text()
+
+
 def main():
     """Give torch the device, and print all facts."""
     faulthandler.enable()
@@ -190,6 +198,7 @@ def main():
         "memory": memory(),
         "model": model(),
         "default": default(),
+        "opened": opened(),
     }
     sys.stdout.write(json.dumps(facts))
 

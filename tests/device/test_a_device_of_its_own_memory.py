@@ -60,3 +60,10 @@ def test_a_model_is_told_and_no_random_number_drawn(facts):
 
 def test_a_device_that_is_torchs_default_is_not_taken_for_ours(facts):
     assert facts["default"] == {"failures": [], "same": True}
+
+
+def test_a_device_that_the_run_opened_is_told(facts):
+    devices, text = facts["opened"]
+    assert devices == ["cpu", "sim:0"]
+    assert ", sim:0, 1 thread" in text
+    assert ", cpu, " not in text

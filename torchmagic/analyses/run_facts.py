@@ -39,7 +39,7 @@ def setting_facts(run: Run) -> Facts:
 
 def environment_facts(run: Run) -> Facts:
     """Return where the run took place."""
-    record = next(iter(run.of(EnvironmentRecord)), None)
+    record = next(reversed(run.of(EnvironmentRecord)), None)
     if record is None:
         return {}
     known = {field.name: getattr(record, field.name) for field in fields(record)}

@@ -19,7 +19,7 @@ from torchmagic.debuggers.loading_ahead import load_ahead
 from torchmagic.debuggers.rank_run import RankRun
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.speed import SECONDS_BETWEEN_LOOKS, Speed
-from torchmagic.debuggers.surroundings import surroundings
+from torchmagic.debuggers.surroundings import changed_surroundings, surroundings
 from torchmagic.debuggers.switches import change_said, switches
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.nonfinite import NonFiniteError
@@ -136,8 +136,8 @@ class Watch:
         self._taps.ended_by = None if error is None else type(error)
         self._crew.detach()
         self._taps.let_go()
-        if error is not None:
-            self._recorder.add(crash(error))
+        for record in (*changed_surroundings(self.run), *([] if error is None else [crash(error)])):
+            self._recorder.add(record)
         self.rank.end(error)
         self.run.status, self.run.progress = status_of(error), None
         found = self.rank.beside(judge(self.run, self._rule_failed))

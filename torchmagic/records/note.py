@@ -34,9 +34,11 @@ class CrashRecord:
 class EnvironmentRecord:
     """Where the run took place: versions, devices, threads, and cores it may use (0 where that is not known).
 
+    A run has one more, the one to read, if it opened a device that was not open when it began.
+
     Attributes:
         device: The device that is current, or ``cpu``.
-        devices: Names of all CUDA devices that torch has opened.
+        devices: Names of all devices that torch has opened.
         torchmagic: Its version.
         seed: What torch's generator was seeded with last, before the run.
         deterministic: Whether torch was told to use deterministic algorithms only.

@@ -78,10 +78,26 @@ def allocated_bytes(device: torch.device) -> int:
     return int(told() if device.type == "mps" else told(device))
 
 
+def device_names() -> tuple[str, tuple[str, ...]]:
+    """Return the name of the device that is current, ``cpu`` where none was opened, and the names of all opened ones.
+
+    MPS, which nobody opens, is not among them.
+    """
+    opened = [module for module in in_use() if module is not torch.mps]
+    names = [[_device_name(module, i) for i in range(module.device_count())] for module in opened]
+    current = names[0][opened[0].current_device()] if names and names[0] else "cpu"
+    return current, tuple(itertools.chain(*names))
+
+
 def autocast_kinds() -> tuple[str, ...]:
     """Return the kinds of devices, the host among them, that have an autocast of their own."""
     known = ("cpu", *(name for name in _names() if _module(name) is not None))
     return tuple(name for name in known if torch.amp.is_autocast_available(name))
+
+
+def _device_name(module: Any, number: int) -> str:
+    kind = module.__name__.removeprefix("torch.")
+    return str(module.get_device_name(number)) if hasattr(module, "get_device_name") else f"{kind}:{number}"
 
 
 def _flat(state: Any) -> list[torch.Tensor]:

@@ -87,7 +87,7 @@ def _rows(run: Run) -> Iterator[Row]:
             yield page.title.lower(), first
     yield from _time(run)
     yield from _memory(run)
-    for record in run.of(EnvironmentRecord)[:1]:
+    for record in run.of(EnvironmentRecord)[-1:]:
         threads = counted(record.num_threads, "thread")
         yield "environment", f"torch {record.torch}, Python {record.python}, {record.device}, {threads}"
 

@@ -28,7 +28,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     if run.steps and run.clock.seconds:
         rows.append(("time per step", as_seconds((run.clock.seconds - run.clock.cost) / run.steps)))
     rows += memory_facts(run)
-    rows.extend(("environment", _environment(record)) for record in run.of(EnvironmentRecord))
+    rows.extend(("environment", _environment(record)) for record in run.of(EnvironmentRecord)[-1:])
     return rows
 
 

@@ -41,7 +41,7 @@ def _said(value: object) -> str:
 
 
 def _environment(run: Run) -> list[tuple[str, str]]:
-    record = next(iter(run.of(EnvironmentRecord)), None)
+    record = next(reversed(run.of(EnvironmentRecord)), None)
     if record is None:
         return []
     threads = as_number(record.num_threads) + (f" on {record.num_cores} cores" if record.num_cores else "")
