@@ -26,10 +26,14 @@
 namespace {
 
 constexpr auto SIM = c10::DeviceType::PrivateUse1;
-constexpr size_t PAGE = 4096;
+constexpr size_t PAGE = 4096, SPACE = size_t(1) << 34;
 
 std::recursive_mutex lock;
+char* const begin = static_cast<char*>(
+    mmap(nullptr, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+size_t used = 0;
 std::map<void*, size_t> pieces;
+std::multimap<size_t, void*> released;
 std::map<std::string, int64_t> counts;
 int64_t held = 0;
 thread_local int depth = 0;
@@ -39,7 +43,7 @@ struct Kernel {
   std::unique_lock<std::recursive_mutex> mine{lock};
   Kernel() { if (depth++ == 0) protect(PROT_READ | PROT_WRITE); }
   ~Kernel() { if (--depth == 0) protect(PROT_NONE); }
-  static void protect(int how) { for (auto& [at, size] : pieces) mprotect(at, size, how); }
+  static void protect(int how) { mprotect(begin, used, how); }
 };
 
 void count(const std::string& what) {
@@ -53,18 +57,24 @@ struct Memory final : at::Allocator {
     c10::Device device(SIM, 0);
     if (!wanted) return {nullptr, nullptr, &release, device};
     size_t size = (wanted + PAGE - 1) / PAGE * PAGE;
-    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    TORCH_CHECK(at != MAP_FAILED, "sim out of memory");
+    void* at = begin + used;
+    if (auto again = released.find(size); again != released.end()) {
+      at = again->second;
+      released.erase(again);
+    } else {
+      TORCH_CHECK(used + size <= SPACE, "sim out of memory");
+      used += size;
+      if (depth) mprotect(at, size, PROT_READ | PROT_WRITE);
+    }
     pieces[at] = size;
     held += size;
-    if (!depth) mprotect(at, size, PROT_NONE);
     return {at, at, &release, device};
   }
   static void release(void* at) {
     std::lock_guard<std::recursive_mutex> mine(lock);
     auto found = pieces.find(at);
     if (found == pieces.end()) return;
-    munmap(at, found->second);
+    released.emplace(found->second, at);
     held -= found->second;
     pieces.erase(found);
   }
