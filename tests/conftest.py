@@ -15,7 +15,7 @@ hypothesis.settings.register_profile("patient", parent=hypothesis.settings.defau
 hypothesis.settings.load_profile("patient")
 
 # Folders of which a file takes long: begun first, none of them is left when all others are done.
-FIRST = ("corpus", "notebooks", "typing", "crash", "jupyter")
+FIRST = ("corpus", "notebooks", "device", "typing", "crash", "jupyter")
 # What looks through all objects comes late, and browsers last: one that was started stays until the end.
 LATE, LAST = {"profiling", "rules", "test_line_ranges.py"}, "browser"
 
