@@ -1,4 +1,4 @@
-"""This file compares two runs of a few rows, the second with one of them changed: which module let it reach others."""
+"""This file compares runs of a few rows, as they are and with one changed: which module let it reach others."""
 
 import linecache
 import re
@@ -31,25 +31,40 @@ class Mixed(NamedTuple):
 
 
 def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed | None:
-    """Run a few rows twice, the second time with the first row changed; None where the other rows stay as they are."""
+    """Run a few rows, and again with the first one changed, then with the last; None where the others stay as they are.
+
+    Where rows are cut up, what the first one reaches may be forgotten at the end, and what the last one reaches is not.
+    """
     number = rows[0].shape[0]
-    changed = [tensor.clone() for tensor in rows]
-    other = next((i for i in range(1, number) if not all(torch.equal(each[i], each[0]) for each in rows)), None)
-    if other is None:
+    trials = {own: changed for own in (0, number - 1) if (changed := _with_another(rows, own)) is not None}
+    if not trials:
         return None
-    for tensor in changed:
-        tensor[0] = tensor[other]
     try:
         with undisturbed(module.modules()):
             for part in module.modules():
                 part.training = False
             state, devices = torch.get_rng_state(), accelerators.streams()
             plain = _run(module, rows, taps)
-            torch.set_rng_state(state)
-            accelerators.put_back(devices)
-            return _compared(module, plain, _run(module, changed, taps), number)
+            for own, changed in trials.items():
+                torch.set_rng_state(state)
+                accelerators.put_back(devices)
+                if found := _compared(module, plain, _run(module, changed, taps), own, number):
+                    return found
     except Exception:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
         return None
+    return None
+
+
+def _with_another(rows: list[torch.Tensor], own: int) -> list[torch.Tensor] | None:
+    """Return the rows with another one in the place of one; None where all are the same."""
+    numbers = range(rows[0].shape[0])
+    other = next((i for i in numbers if not all(torch.equal(each[i], each[own]) for each in rows)), None)
+    if other is None:
+        return None
+    changed = [tensor.clone() for tensor in rows]
+    for tensor in changed:
+        tensor[own] = tensor[other]
+    return changed
 
 
 class _Pass(NamedTuple):
@@ -82,20 +97,21 @@ def _compared(
     module: nn.Module,
     plain: tuple[torch.Tensor, list[_Pass]],
     changed: tuple[torch.Tensor, list[_Pass]],
+    own: int,
     number: int,
 ) -> Mixed | None:
     moved = (plain[0] - changed[0]).abs().reshape(number, -1).amax(1).tolist()
     size = float(plain[0].abs().amax())
-    limit = max(MIN_CHANGE * size, MIN_SHARE * moved[0])
-    others = [each for each in moved[1:] if each > limit]
+    limit = max(MIN_CHANGE * size, MIN_SHARE * moved[own])
+    others = [each for i, each in enumerate(moved) if i != own and each > limit]
     if not others:
         return None
-    share = max(others) / max(moved[0], limit)
+    share = max(others) / max(moved[own], limit)
     reached: Site | None = None  # where rows that were already mixed were first handed to a module
     for one, two in zip(plain[1], changed[1], strict=True):
-        if _is_mixed(one.given, two.given, number):
+        if _is_mixed(one.given, two.given, own, number):
             reached = reached or one.site
-        elif _is_mixed(one.made, two.made, number):
+        elif _is_mixed(one.made, two.made, own, number):
             site = _line_that_mixes(reached) if reached is not None else _line_inside(one.module) or one.site
             return Mixed(one.module, number, len(others), share, site)
     return Mixed(module, number, len(others), share, reached)
@@ -120,7 +136,7 @@ def _line_inside(module: nn.Module) -> Site | None:
     return next((Site(code, line) for line in found), None)
 
 
-def _is_mixed(before: list[torch.Tensor], after: list[torch.Tensor], number: int) -> bool:
+def _is_mixed(before: list[torch.Tensor], after: list[torch.Tensor], own: int, number: int) -> bool:
     """Whether the difference of two tensors is not that of one row, wherever the rows lie."""
     for one, two in zip(before, after, strict=True):
         if one.shape != two.shape or not one.dim() or not one.numel():
@@ -130,12 +146,14 @@ def _is_mixed(before: list[torch.Tensor], after: list[torch.Tensor], number: int
         if not dims and one.shape[0] % number == 0:  # samples and places together, either first
             rest = one.shape[0] // number
             apart, dims = apart.reshape(number, rest, -1), [0]
-            if _others_differ(apart, 0) and not _others_differ(apart.reshape(rest, number, -1), 1):
+            if _others_differ(apart, 0, own) and not _others_differ(apart.reshape(rest, number, -1), 1, own):
                 continue
-        if dims and all(_others_differ(apart, dim) for dim in dims):
+        if dims and all(_others_differ(apart, dim, own) for dim in dims):
             return True
     return False
 
 
-def _others_differ(apart: torch.Tensor, dim: int) -> bool:
-    return bool(apart.narrow(dim, 1, apart.shape[dim] - 1).any())
+def _others_differ(apart: torch.Tensor, dim: int, own: int) -> bool:
+    differing = apart.movedim(dim, 0).reshape(apart.shape[dim], -1).any(1)
+    differing[own] = False
+    return bool(differing.any())

@@ -43,7 +43,7 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
                 "greatest change, beside the changed row's own": record.change,
                 "threshold": min_change,
             },
-            why="In evaluation mode the same rows were run twice with only the first one changed: each of the others "
+            why="In evaluation mode the same rows were run twice with only one of them changed: each of the others "
             "should have stayed as it was.",
             fix="x.transpose(0, 1) instead of reshape; batch_first=True; softmax(dim=1)",
         )
