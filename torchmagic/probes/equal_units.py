@@ -19,14 +19,14 @@ from torchmagic.tensors.glance import readable
 
 # A weight has units and inputs; looked at are the ones of a plain tensor too.
 MIN_DIMS, MIN_UNITS = 2, 2
-# Each row of these has gradients of its own.
+# Each row of these has gradients of its own: they are looked at for zeros alone.
 ROWS_ARE_NO_UNITS = (nn.Embedding, nn.EmbeddingBag)
 # Optimizers and their weights that are looked at: a model has fewer, a sweep may have thousands.
 MOST_WEIGHTS, MOST_OPTIMIZERS = 1024, 16
 
 
 class _Weight:
-    """A weight whose units began alike: along which dimensions they may lie, and in which module."""
+    """A weight whose units began alike: along which dimensions they may lie, if it has any, and in which module."""
 
     def __init__(
         self, tensor: torch.Tensor, name: str, module: nn.Module | None, dims: list[int], site: Site | None
@@ -94,7 +94,7 @@ class EqualUnits:
             module = modules.get(id(tensor))
             if module is not None and type(module).__module__.startswith("torch."):
                 dims = [0] if 0 in dims and not isinstance(module, ROWS_ARE_NO_UNITS) else []
-            if dims:
+            if dims or (isinstance(module, ROWS_ARE_NO_UNITS) and not tensor.detach().any()):
                 found.append(_Weight(tensor, name, module, dims, self._line(tensor)))
         return found
 
@@ -134,15 +134,17 @@ def _record(weight: _Weight, tensor: torch.Tensor, step: int) -> EqualUnitsRecor
         gradient = None
     # Of a tensor that is no layer's, units may be columns or rows: those that are more alike are.
     spreads = {dim: (_deviation(gradient, dim), _deviation(values, dim)) for dim in weight.dims}
-    dim = min(spreads, key=lambda each: spreads[each])
+    apart = math.inf, math.inf  # where there are no units
+    dim = min(spreads, key=lambda each: spreads[each], default=0)
+    gradient_deviation, weight_deviation = spreads.get(dim, apart)
     return EqualUnitsRecord(
         parameter=weight.name,
         module=weight.name.rpartition(".")[0],
         class_name=weight.class_name,
         step=step,
         num_units=values.shape[dim],
-        weight_deviation=spreads[dim][1],
-        gradient_deviation=spreads[dim][0],
+        weight_deviation=weight_deviation,
+        gradient_deviation=gradient_deviation,
         is_zero=not values.any(),
         has_gradient=gradient is not None,
         gradient_is_zero=gradient is not None and not gradient.any(),

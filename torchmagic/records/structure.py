@@ -15,7 +15,8 @@ class EqualUnitsRecord:
         class_name: Class of the module; empty for a tensor that belongs to none.
         step: Optimizer steps made before.
         num_units: How many units it has.
-        weight_deviation: Greatest distance of a unit from the first one, as a share of the greatest magnitude.
+        weight_deviation: Greatest distance of a unit from the first one, as a share of the greatest magnitude; infinite
+            for a table, whose rows are no units.
         gradient_deviation: The same of their gradients; 0 where there are none, or all are zero.
         is_zero: Whether all its values are zero.
         has_gradient: Whether it holds a gradient.

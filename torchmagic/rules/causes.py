@@ -138,7 +138,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "unshuffled-loader": ("constant-batch",),
     "class-imbalance": ("constant-batch",),
     "loss-not-decreasing": IDLE,
-    "plateau": IDLE,
+    "plateau": (*IDLE, "zero-init"),
     "zero-init": NO_UPDATE,
     "grad-accumulation-unscaled": ("missing-zero-grad",),
     "optimizer-recreated": ("model-recreated",),
