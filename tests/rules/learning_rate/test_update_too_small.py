@@ -66,3 +66,37 @@ def test_without_looks_at_updates_or_with_two_losses_it_is_silent(history):
 
 def test_a_norm_that_is_none_is_left_out(history):
     assert len(found(history, norms=[math.nan] * 14 + [1.0] * 16)) == 1
+
+
+def test_gradients_that_clipping_leaves_nothing_of_ask_for_something_and_the_bound_is_named(history):
+    history.series("grad_norm_before_clip", [0.35] * 30)
+    (finding,) = found(history, ratios=[1e-7] * 30, norms=[1e-6] * 30)
+    assert "Clipping leaves 1e-06 of a norm of 0.3" in finding.why
+    assert finding.fix == "torch.nn.utils.clip_grad_norm_(model.parameters(), 0.3)"
+
+
+def test_gradients_that_vanish_before_they_are_clipped_are_not_the_bounds_fault(history):
+    history.series("grad_norm_before_clip", [1e-6] * 30)
+    assert found(history, norms=[1e-7] * 30) == []
+
+
+def test_one_norm_for_batches_that_differ_was_set_by_hand(history):
+    noisy = [1.0 + 0.3 * (-1) ** step for step in range(30)]
+    (finding,) = found(history, noisy, [2e-8] * 30, norms=[1e-7] * 30)
+    assert "a line scales them to that" in finding.why
+
+
+def test_norms_that_differ_as_their_batches_do_were_not_set(history):
+    noisy = [1.0 + 0.3 * (-1) ** step for step in range(30)]
+    assert found(history, noisy, norms=[1e-7 * loss for loss in noisy]) == []
+
+
+def test_a_rate_that_is_too_small_is_to_blame_however_much_is_clipped(history):
+    history.series("grad_norm_before_clip", [2.0] * 30)
+    (finding,) = found(history, ratios=[1e-9] * 30)
+    assert "the rate is not" in finding.why
+
+
+def test_one_norm_that_moves_the_loss_all_the_same_is_silent(history):
+    falling = [1.0 - 0.02 * step for step in range(30)]
+    assert found(history, falling, norms=[1e-7] * 30) == []

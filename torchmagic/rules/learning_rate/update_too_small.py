@@ -2,17 +2,21 @@
 
 *Symptom*: the loss is the same number, epoch after epoch, although gradients are there.
 
-*Why it happens*: a learning rate several orders of magnitude too small, or one that was scaled down twice.
+*Why it happens*: a learning rate several orders of magnitude too small, or one that was scaled down twice; or gradients
+that are clipped to a bound several orders below their norm.
 
 *What to try*: raise the learning rate by factors of ten. For Adam 1e-3 is a usual start, for SGD 1e-2 to 1e-1; a step
-that changes weights by about a thousandth of their size is a healthy one.
+that changes weights by about a thousandth of their size is a healthy one. Set the bound of clipping near the norms that
+gradients have before.
 
 *Source*: Zhang et al., AUTOTRAINER, ICSE 2021 (slow convergence); Karpathy, CS231n notes (ratio of updates to weights).
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 
+from torchmagic.analyses.clipped_norms import clipped_norms, held_norm
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
@@ -27,6 +31,19 @@ MAX_CHANGE = 0.01
 # would help, the run has converged or its gradients have vanished, and the rate is not to blame.
 MIN_PULL = 1e-3
 MIN_LOSS = 1e-6
+# A step this many times the rate times the gradient, with momentum of 0.95, is long because the gradient is.
+MOST_MOMENTUM = 20.0
+# The loss has moved by more than the noise of its batches when it did by so many errors of the difference of two means.
+SURE = 3 * 2**0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gradients:
+    """The gradients of a run: their usual norms as the steps used them and before, and the one that a line gave all."""
+
+    used: float
+    before: float
+    held: float
 
 
 @rule
@@ -40,13 +57,12 @@ def update_too_small(
     if not updates or curve is None or curve.broken or run.steps < min_steps:
         return
     worst = max(float(each.ratios.max()) for each in updates)
-    change = abs(curve.end - curve.start) / abs(curve.start) if curve.start else 1.0
-    pull = _pull(run, updates, curve)
-    # What the weights did not bring about is the noise of the batches.
-    brought = min(change, pull * worst * run.steps)
-    if worst >= max_ratio or brought >= max_change or pull <= MIN_PULL:
+    gradients = _gradients(run, curve)
+    change, brought = _changes(gradients, updates, curve, worst * run.steps)
+    if worst >= max_ratio or brought is None or brought >= max_change:
         return
     group = updates[0].group
+    why, fix = _reason(gradients, updates, worst, max_ratio)
     yield Finding(
         rule="update-too-small",
         severity=Severity.WARNING,
@@ -59,21 +75,65 @@ def update_too_small(
             "largest update over weights": worst,
             "threshold": max_ratio,
             "change of the loss": change,
-            "change that the steps explain": pull * worst * run.steps,
+            "change that the steps explain": brought,
             "learning rate": group.lr if group.lr is not None else "not known",
+            "norm of the gradients (median)": gradients.used,
+            "norm before clipping (median)": gradients.before or "not clipped by torch's functions",
             "steps": run.steps,
         },
-        why="At this pace a thousand steps change nothing that could be seen: gradients are there, the rate is not.",
-        fix=f"torch.optim.{group.class_name}(model.parameters(), lr={_better(group.lr, worst):.0e})",
+        why=why,
+        fix=fix,
     )
 
 
-def _pull(run: Run, updates: Sequence[GroupUpdates], curve: LossCurve) -> float:
-    """Return by how much of itself the loss would fall, at most, were the weights to change by their own size."""
-    _, norms = run.series("grad_norm", name="")
-    known = [norm for norm in norms if norm == norm]  # noqa: PLR0124 - not NaN
+def _gradients(run: Run, curve: LossCurve) -> _Gradients:
+    used = [norm for norm in run.series("grad_norm", name="")[1] if norm == norm]  # noqa: PLR0124 - not NaN
+    clipped = clipped_norms(run)
+    before = [norm for norm in clipped.before if norm == norm] if clipped is not None else []  # noqa: PLR0124 - not NaN
+    return _Gradients(
+        used=median(used) if used else 0.0, before=median(before) if before else 0.0, held=held_norm(run, curve)
+    )
+
+
+def _changes(
+    gradients: _Gradients, updates: Sequence[GroupUpdates], curve: LossCurve, moved: float
+) -> tuple[float, float | None]:
+    """Return the share by which the loss changed, and the part of it that the steps brought about, at most.
+
+    What they did not bring about is the noise of the batches. None where not even the weights' own size of a change
+    would help.
+    """
+    apart = abs(curve.end - curve.start)
+    change = apart / abs(curve.start) if curve.start else 1.0
     length = max(float(each.lengths[0]) for each in updates)
-    return median(known) * length / abs(curve.start) if known and abs(curve.start) > MIN_LOSS else 0.0
+    norm = max(gradients.used, gradients.before)
+    pull = norm * length / abs(curve.start) if abs(curve.start) > MIN_LOSS else 0.0
+    if pull > MIN_PULL:
+        return change, min(change, pull * moved)
+    if gradients.held and abs(curve.start) > MIN_LOSS:  # how long the gradients were is not known
+        return change, change if apart > SURE * curve.error_of_mean else 0.0
+    return change, None
+
+
+def _reason(gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float, max_ratio: float) -> tuple[str, str]:
+    """Return why the steps are short, and what to write: the bound of the gradients, or the rate."""
+    group, used = updates[0].group, gradients.used
+    length = max(float((each.ratios * each.lengths[0]).max()) for each in updates)
+    if used > 0 and group.lr and length <= MOST_MOMENTUM * group.lr * used:
+        if worst * gradients.before / used >= max_ratio:
+            why = (
+                f"Clipping leaves {used:.1g} of a norm of {gradients.before:.1g}: the bound is to blame, not the rate."
+            )
+            return why, f"torch.nn.utils.clip_grad_norm_(model.parameters(), {gradients.before:.1g})"
+        if gradients.held:
+            why = (
+                f"All gradients have a norm of {used:.1g} in the steps, whatever the batch: a line scales them to that."
+            )
+            return why, f"max_norm = 1.0  # where gradients are scaled: the bound is {used:.1g}"
+    return (
+        "At this pace a thousand steps change nothing that could be seen: gradients are there, the rate is not.",
+        f"torch.optim.{group.class_name}(model.parameters(), lr={_better(group.lr, worst):.0e})",
+    )
 
 
 def _better(rate: float | None, ratio: float) -> float:

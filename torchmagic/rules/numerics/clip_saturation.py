@@ -15,8 +15,8 @@ gradients large.
 from collections.abc import Iterator
 from statistics import median
 
+from torchmagic.analyses.clipped_norms import clipped_norms
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.rule import rule
 from torchmagic.session.run import Run
 
@@ -31,32 +31,28 @@ CLIPPED = 1.01
 @rule
 def clip_saturation(run: Run, *, min_share: float = MIN_SHARE, min_times: float = MIN_TIMES) -> Iterator[Finding]:
     """Report a run whose gradients are clipped, by a lot, in nearly every step."""
-    if any(record.deed is Deed.CLIP for record in run.of(ScaledGradientsRecord)):  # one of the norms has a scale in it
+    norms = clipped_norms(run)
+    if norms is None or len(norms.times) < MIN_STEPS:
         return
-    before = dict(zip(*run.series("grad_norm_before_clip"), strict=True))
-    after = dict(zip(*run.series("grad_norm", name=""), strict=True))
-    times = [before[step] / after[step] for step in before if after.get(step, 0.0) > 0]
-    if len(times) < MIN_STEPS:
-        return
+    times = norms.times
     share = sum(each > CLIPPED for each in times) / len(times)
     if share < min_share or median(times) < min_times:
         return
-    bound = median(after[step] for step in before if step in after)
     yield Finding(
         rule="clip-saturation",
         severity=Severity.INFO,
         confidence=0.8,
         title=f"{share:.0%} of the steps are clipped, usually by a factor of {median(times):.3g}",
-        step=min(before),
+        step=run.series("grad_norm_before_clip")[0][0],
         evidence={
             "share of steps clipped": share,
             "threshold": min_share,
             "norm before over after (median)": median(times),
-            "norm before clipping (median)": median(before.values()),
-            "norm after clipping (median)": bound,
+            "norm before clipping (median)": median(norms.before),
+            "norm after clipping (median)": median(norms.after),
         },
         why="The bound decides the length of every step, whatever the gradients say.",
-        fix=f"torch.nn.utils.clip_grad_norm_(model.parameters(), {_rounded(sorted(before.values())):g})",
+        fix=f"torch.nn.utils.clip_grad_norm_(model.parameters(), {_rounded(sorted(norms.before)):g})",
     )
 
 

@@ -1,0 +1,19 @@
+"""Gradients that are brought to one length by hand, and steps of a length that moves the weights."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = x[:, :1] - 2 * x[:, 1:2] + 0.1 * torch.randn(512, 1)
+model = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.03)
+for epoch in range(10):
+    for idx in torch.randperm(512).split(64):
+        opt.zero_grad()
+        loss = nn.functional.mse_loss(model(x[idx]), y[idx])
+        loss.backward()
+        total = torch.sqrt(sum(p.grad.pow(2).sum() for p in model.parameters()))
+        for p in model.parameters():
+            p.grad.div_(float(total))
+        opt.step()
