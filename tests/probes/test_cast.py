@@ -275,3 +275,20 @@ def test_an_optimizer_that_steps_by_a_closure_first_of_all_knows_its_parameters(
     )
     (record,) = run.of(OptimizerRecord)
     assert (record.name, record.parameters) == ("opt", ("net.weight", "net.bias"))
+
+
+def test_a_model_that_lends_its_forward_first_keeps_its_own_parameters(run_cell, recwarn):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.25)
+        for step in range(3):
+            opt.zero_grad()
+            copies = {name: 2 * each for name, each in net.named_parameters()}
+            torch.func.functional_call(net, copies, (torch.randn(4, 2),)).sum().backward()
+            opt.step()
+        """
+    )
+    assert [record.name for record in run.of(ParameterRecord)] == ["net.weight", "net.bias"]
+    assert run.of(OptimizerRecord)[0].parameters == ("net.weight", "net.bias")
+    assert not recwarn  # nobody asks copies that are no leaves for their gradients

@@ -189,6 +189,9 @@ class Cast:
             self._read_optimizer(entry, optimizer)
 
     def _read_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer) -> None:
+        for model in self.models:
+            if model.lends:
+                self._record_parameters(model, model.read())
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
         entry.seen = len(tensors), len(self.models)  # what decides the names

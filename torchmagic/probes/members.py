@@ -25,6 +25,7 @@ class Model:
         self._parts: dict[int, weakref.ref[nn.Module]] = {}
         self.parameters: dict[str, weakref.ref[nn.Parameter]] = {}
         self._told: dict[str, weakref.ref[nn.Parameter]] = {}
+        self.lends = False  # other tensors stood in the place of its parameters, as in ``torch.func.functional_call``
 
     def read(self) -> list[str]:
         """Look at the modules and parameters again; return the names of parameters that are new and have a shape."""
@@ -35,7 +36,10 @@ class Model:
         parts = dict(module.named_modules())
         self.paths = {id(part): _join(self.name, path) for path, part in parts.items()}
         self._parts = {id(part): weakref.ref(part) for part in parts.values()}
-        self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in module.named_parameters()}
+        held = dict(module.named_parameters())
+        own = {name: value for name, value in held.items() if isinstance(value, nn.Parameter)}
+        self.lends = len(own) < len(held)
+        self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in own.items()}
         new = []
         for name, ref in self.parameters.items():
             value, told = ref(), self._told.get(name)
