@@ -54,6 +54,25 @@ def origin_line(source: str, place: Place | None, model: str) -> int | None:
     return None
 
 
+def fetched(source: str, line: int, model: str) -> Iterator[ast.expr]:
+    """Yield the expressions from which a model's input comes: its argument at a line, and what bound names in it."""
+    node: ast.expr | None = _argument(source, line, model.rpartition(".")[2])
+    seen: set[int] = set()
+    while node is not None and len(seen) <= DEEPEST:
+        yield node
+        found = _binding(source, node, line)
+        if found is None or found[0] in seen:
+            return
+        line, node = found
+        seen.add(line)
+
+
+def seeds(node: ast.AST) -> int | None:
+    """Return the first line of some code that seeds a random generator; None where there is none."""
+    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call) and last_name(each.func) in SEEDERS)
+    return next((each.lineno for each in calls if each.args or each.keywords), None)
+
+
 def reseeds_in_a_loop(source: str) -> int | None:
     """Return the first line inside a loop that seeds a random generator; None where there is none."""
     loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, (ast.For, ast.While))]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torchmagic.probes.members import Model
+from torchmagic.probes.reseeding import reseeding
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.variables import variables
 from torchmagic.records.feeding import RepeatedInputRecord
@@ -98,6 +99,7 @@ class Repeats:
             loader=loader,
             place=place_of(site),
             num_evaluated=self._evaluated,
+            reseeded=place_of(reseeding(site, model.name, namespace)),
         )
 
 

@@ -41,6 +41,7 @@ class RepeatedInputRecord:
         loader: Name of the loader that gave them; empty where none did.
         place: Line that called the model.
         num_evaluated: Most rows of other values that the model was evaluated on; 0 where there were none.
+        reseeded: Line that seeds a random generator in the function that made them; None where none does.
     """
 
     model: str
@@ -51,6 +52,7 @@ class RepeatedInputRecord:
     loader: str
     place: Place | None
     num_evaluated: int = 0
+    reseeded: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ def test_a_seed_that_is_set_in_the_loop_tells_of_any_batch():
     source = "for i in range(9):\n    torch.manual_seed(0)\n    loss = f(net(torch.randn(4, 2)))\n"
     call = Place(file="<cell>", line=3, source="loss = f(net(torch.randn(4, 2)))")
     (finding,) = found(repeated(known=0, place=call), source=source)
-    assert finding.evidence["seeded again at line"] == 2
+    assert finding.evidence["seeded again at"] == "line 2"
     assert found(repeated(known=0, place=call), source=source.replace("(0)", "(i)")) == []
 
 

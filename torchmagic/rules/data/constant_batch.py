@@ -48,7 +48,7 @@ def constant_batch(run: Run, *, min_steps: int = MIN_STEPS, min_rest: float = MI
             yield _few_rows(run, record)
             continue
         found = True
-        reseeded = reseeds_in_a_loop(run.source) if not record.loader else None
+        reseeded = _seeded_again(run, record) if not record.loader else ""
         yield Finding(
             rule="constant-batch",
             severity=Severity.ERROR,
@@ -62,7 +62,7 @@ def constant_batch(run: Run, *, min_steps: int = MIN_STEPS, min_rest: float = MI
                 "threshold": min_steps,
                 "rows in the batch": record.num_rows,
                 "rows at hand": record.num_known or "not known",
-                **({"seeded again at line": reseeded} if reseeded else {}),
+                **({"seeded again at": reseeded} if reseeded else {}),
             },
             why="Each step made a new batch with the values of the one before, so that the other samples are never "
             "used.",
@@ -105,12 +105,20 @@ def _confidence(run: Run, record: RepeatedInputRecord, min_rest: float) -> float
         return 0.95 if loader is not None and loader.num_batches != 1 else 0.0
     if record.num_known >= min_rest * record.num_rows:
         return 0.85
-    return 0.8 if reseeds_in_a_loop(run.source) else 0.0
+    return 0.8 if _seeded_again(run, record) else 0.0
+
+
+def _seeded_again(run: Run, record: RepeatedInputRecord) -> str:
+    """Return what seeds a random generator in each step; empty where nothing was found that does."""
+    if record.reseeded is not None:
+        return f"{record.reseeded.source}, in {record.reseeded.function}"
+    line = reseeds_in_a_loop(run.source)
+    return f"line {line}" if line is not None else ""
 
 
 def _may_be_meant(run: Run, record: RepeatedInputRecord) -> bool:
     """Whether all steps may be on the few rows that are for training: the model is evaluated on others."""
-    if record.loader or not record.num_evaluated or reseeds_in_a_loop(run.source):
+    if record.loader or not record.num_evaluated or _seeded_again(run, record):
         return False
     place = record.place
     in_cell = place is not None and line_at(run.source, place.line) == place.source
