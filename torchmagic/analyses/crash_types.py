@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from torchmagic.analyses.crash_dtypes import dtypes_told, write_words
 from torchmagic.analyses.crash_words import described, short, subject, tensors_of
 from torchmagic.records.crash import CrashSiteRecord, TensorFact
 
@@ -81,9 +82,15 @@ def _mixed(site: CrashSiteRecord) -> tuple[str, str, str]:
     if "could not infer output dtype" in site.message and site.expression.endswith(".mean()"):
         title = f"{site.expression} is a mean of values that are no floats"
         return title, short(site.message), site.expression.removesuffix(".mean()") + ".float().mean()"
-    facts = tensors_of(site)
-    title = f"{subject(site)} mixes " + " and ".join(dict.fromkeys(fact.dtype for fact in facts))
-    if len({fact.dtype for fact in facts}) < 2:  # noqa: PLR2004 - a mixture
+    if (written := write_words(site)) is not None:
+        return written
+    told = dtypes_told(site.message)
+    mixture = len(told) > 1
+    # what torch does not complain about, such as a mask, is none of the two that do not fit
+    facts = [fact for fact in tensors_of(site) if not mixture or fact.dtype in told]
+    dtypes = list(dict.fromkeys(fact.dtype for fact in facts))
+    title = f"{subject(site)} mixes " + " and ".join(dtypes if len(dtypes) > 1 or not mixture else told)
+    if len(dtypes) < 2 and not mixture:  # noqa: PLR2004 - a mixture
         title = f"{subject(site)} does not take this dtype" + (
             f": {facts[0].name} is {facts[0].dtype}" if facts else ""
         )
@@ -118,7 +125,7 @@ def _wants_weights(site: CrashSiteRecord, given: TensorFact, weight: TensorFact)
 
 
 def _converted(fact: TensorFact, dtype: str) -> str:
-    name = _plain(fact)
+    name = _plain(fact).rpartition("(")[2].rstrip(")")  # what a module was given, as its forward calls it
     return f"{name} = {name}{_CALLS.get(dtype, f'.to(torch.{dtype})')}"
 
 
@@ -129,7 +136,7 @@ def _plain(fact: TensorFact) -> str:
 
 def _odd(facts: Sequence[TensorFact]) -> TensorFact | None:
     """Return the tensor that is not float32 where others are."""
-    return _first(facts, lambda fact: fact.dtype != "float32") if len(facts) > 1 else next(iter(facts), None)
+    return _first(facts, lambda fact: fact.dtype != "float32")
 
 
 def _odd_device(facts: Sequence[TensorFact], site: CrashSiteRecord) -> TensorFact:

@@ -3,6 +3,7 @@
 import pytest
 
 from torchmagic.records.crash import CrashKind, CrashSiteRecord, TensorFact
+from torchmagic.records.place import Place
 from torchmagic.rules.crashes.dtype_mismatch import dtype_mismatch
 from torchmagic.session.run import Run
 
@@ -112,3 +113,35 @@ def test_indices_of_a_function_are_named_without_a_module():
         operands=(fact("tokens", "float32"), fact("table", "float32")),
     )
     assert found.fix == "tokens = tokens.long()"
+
+
+WRITE = "Index put requires the source and destination dtypes match, got Float for the destination and {} for the source"
+
+
+def test_a_write_in_another_dtype_is_converted_and_its_mask_is_left_alone():
+    found = finding(
+        WRITE.format("BFloat16"),
+        place=Place(file="<cell>", line=3, source="out[chosen] = expert(x[chosen])"),
+        expression="out[chosen]",
+        module="net.0",
+        class_name="MoE",
+        given=(fact("x", "float32"),),
+        tensors=(fact("out", "float32"), fact("chosen", "bool", 4)),
+    )
+    assert found.title == "out is float32, and what is written into it is bfloat16"
+    assert found.fix == "out[chosen] = expert(x[chosen]).to(out.dtype)"
+
+
+def test_what_is_of_none_of_the_dtypes_that_torch_names_is_not_accused():
+    found = finding(
+        WRITE.format("Half"),
+        expression="put(out, chosen)",
+        tensors=(fact("out", "float32"), fact("chosen", "bool", 4)),
+    )
+    assert found.title == "put(out, chosen) mixes float32 and float16"
+    assert found.fix == "convert one to the other's dtype"
+    one = finding(
+        "m1 and m2 differ: Float and c10::Half",
+        tensors=(fact("k", "int64"), fact("x", "float32"), fact("h", "float16")),
+    )
+    assert one.fix == "h = h.float()"
