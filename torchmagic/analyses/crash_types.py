@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from torchmagic.analyses.crash_dtypes import dtypes_told, write_words
 from torchmagic.analyses.crash_words import described, short, subject, tensors_of
@@ -30,21 +30,25 @@ def type_words(site: CrashSiteRecord) -> tuple[str, str, str]:
     return _mixed(site)
 
 
-def device_words(site: CrashSiteRecord) -> tuple[str, str, str, str | None]:
-    """Explain a mismatch of devices: title, why, fix, and the parameter that lies elsewhere."""
+def device_words(
+    site: CrashSiteRecord, devices_of: Mapping[str, str] | None = None
+) -> tuple[str, str, str, str | None]:
+    """Explain a mismatch of devices: title, why, fix, and the parameter that lies elsewhere.
+
+    Args:
+        site: The scene.
+        devices_of: The devices of the parameters of all models, by name.
+    """
     weight = next(iter(site.weights), None)
     given = _first(site.given, lambda fact: weight is not None and fact.device != weight.device)
     if weight is not None and given is not None:
-        title = f"{subject(site)} lies on {weight.device} and its input on {given.device}"
+        name = subject(site) if site.is_torchs else _parameter(site, weight) or weight.name
+        title = f"{name} lies on {weight.device} and its input on {given.device}"
         why = "Model and batch must lie on one device."
         root = (site.module or "model").partition(".")[0]
         if weight.device == "meta":
-            return (
-                title,
-                f"{why} A model on meta has shapes and no values.",
-                f"{root}.to_empty(device={given.device!r})  # its values are then anything: load or initialise them",
-                _parameter(site, weight),
-            )
+            why, fix = _without_values(site, weight, given.device, devices_of or {})
+            return title, why, fix, _parameter(site, weight)
         fix = f"{_plain(given)} = {_plain(given)}.to({weight.device!r})"
         if given.device != "cpu":
             fix = f"{root}.to({given.device!r})  # before the optimizer is built"
@@ -65,6 +69,25 @@ def device_words(site: CrashSiteRecord) -> tuple[str, str, str, str | None]:
     if odd.name.startswith("self."):
         fix = f"self.register_buffer({odd.name.removeprefix('self.')!r}, …)  # a plain attribute stays behind"
     return title, "Tensors that meet must lie on one device.", fix, None
+
+
+def _without_values(
+    site: CrashSiteRecord, weight: TensorFact, device: str, devices_of: Mapping[str, str]
+) -> tuple[str, str]:
+    """Explain what lies on meta: a whole model, or what was left there when the rest got its values."""
+    path = _parameter(site, weight) or weight.name
+    root, _, below = path.partition(".")
+    others = {where for name, where in devices_of.items() if name.partition(".")[0] == root}
+    if not others - {"meta"}:
+        fix = f"{root}.to_empty(device={device!r})  # its values are then anything: load or initialise them"
+        return "Model and batch must lie on one device. A model on meta has shapes and no values.", fix
+    why = f"What lies on meta has a shape and no values. Other weights of {root} have theirs: {path} was left behind."
+    if path in devices_of:
+        return why, f"{root}.load_state_dict(state, assign=True)  # with a value for {below}"
+    return (
+        f"{why} A buffer that is not persistent is in no state_dict.",
+        f"{path} = …  # compute it anew on {device}, as its class does",
+    )
 
 
 def _mixed(site: CrashSiteRecord) -> tuple[str, str, str]:

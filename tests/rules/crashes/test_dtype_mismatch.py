@@ -115,7 +115,7 @@ def test_indices_of_a_function_are_named_without_a_module():
     assert found.fix == "tokens = tokens.long()"
 
 
-WRITE = "Index put requires the source and destination dtypes match, got Float for the destination and {} for the source"
+WRITE = "put requires the source and destination dtypes match, got Float for the destination and {} for the source"
 
 
 def test_a_write_in_another_dtype_is_converted_and_its_mask_is_left_alone():

@@ -18,6 +18,7 @@ from torchmagic.analyses.crash_types import device_words
 from torchmagic.analyses.crash_words import evidence, site_of
 from torchmagic.records.crash import CrashKind
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import ParameterRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -28,7 +29,7 @@ def device_mismatch(run: Run) -> Iterator[Finding]:
     site = site_of(run, CrashKind.DEVICE)
     if site is None:
         return
-    title, why, fix, parameter = device_words(site)
+    title, why, fix, parameter = device_words(site, {record.name: record.device for record in run.of(ParameterRecord)})
     yield Finding(
         rule="device-mismatch",
         severity=Severity.ERROR,
