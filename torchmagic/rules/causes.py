@@ -9,7 +9,14 @@ IDLE = (*NO_UPDATE, "model-recreated", "optimizer-recreated", *CUT_OFF)
 # Steps lead away, or go too far.
 TOO_FAST = ("ascending-loss", "lr-too-high", "input-not-normalised", "target-not-normalised")
 # Values grow until they are no numbers.
-GROWN = ("nonfinite-input", "exploding-gradient", "missing-zero-grad", *TOO_FAST, "all-targets-ignored")
+GROWN = (
+    "nonfinite-input",
+    "exploding-gradient",
+    "missing-zero-grad",
+    "unscaled-step",
+    *TOO_FAST,
+    "all-targets-ignored",
+)
 
 # A finding of the first rule follows from findings of the others, when there are any.
 FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
@@ -17,10 +24,12 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "exploding-gradient": (
         "missing-zero-grad",
         "nonfinite-input",
+        "unscaled-step",
         *TOO_FAST,
         "clip-ineffective",
         "not-log-probabilities",
     ),
+    "amp-overflow-skips": ("unscaled-step",),
     "nonfinite-forward": ("nonfinite-on-one-rank", *GROWN),
     "nonfinite-gradient": ("nonfinite-on-one-rank", "label-out-of-range", *GROWN),
     "dead-relu": (

@@ -54,9 +54,20 @@ def test_gradients_unscaled_by_hand_are_right(source):
     assert not scaled(Deed.STEP, source=source)["unscaled-step"]
 
 
-def skipped(num_steps, at, *, taken):
+def test_a_second_optimizer_steps_before_the_update_that_there_is():
+    step = "scaler.step(opt)"
+    assert scaled(Deed.STEP)["unscaled-step"][0].fix == f"{step}; scaler.update()"
+    source = "self.grow.scale(loss).backward()\nself.grow.step(mlp)\nopt.step()\nself.grow.update()"
+    (finding,) = scaled(Deed.STEP, source=source)["unscaled-step"]
+    assert finding.fix == "self.grow.step(opt)  # before the one self.grow.update()"
+    others = source.replace("grow.update", "ema.update")
+    assert scaled(Deed.STEP, source=others)["unscaled-step"][0].fix == "self.grow.step(opt); self.grow.update()"
+
+
+def skipped(num_steps, at, *, taken, others=()):
     """Return the findings of a run whose scaler left out steps, each told with the steps taken before it."""
     run = Run()
+    run.records.extend(others)
     run.steps = taken
     for number, step in enumerate(at):
         run.frame("skipped_steps", ("",)).append(step, (number + 1.0,))
@@ -69,6 +80,13 @@ def skipped(num_steps, at, *, taken):
 def test_more_than_thirty_percent_of_the_steps_are_a_warning():
     (finding,) = skipped(20, [1, 3, 5, 6, 7, 9, 12], taken=13)
     assert (finding.severity, finding.evidence["steps left out"]) == (Severity.WARNING, 7)
+
+
+def test_another_dtype_is_advised_only_where_it_is_another_one():
+    facts = {"model": "net", "step": 0, "enabled": True, "device_type": "cpu", "inside": False}
+    half, brain = (AutocastRecord(dtype=dtype, **facts) for dtype in ("float16", "bfloat16"))
+    assert "dtype=torch.bfloat16" in skipped(10, [1, 3, 5, 6, 7], taken=5, others=[half])[0].fix
+    assert "dtype=torch.bfloat16" not in skipped(10, [1, 3, 5, 6, 7], taken=5, others=[brain])[0].fix
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ is, or the scale is pushed up again at once.
 from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.precision import ScalerUseRecord, SkippedStepRecord
+from torchmagic.records.precision import AutocastRecord, ScalerUseRecord, SkippedStepRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -56,8 +56,16 @@ def amp_overflow_skips(
             "scale at the end": scales[-1] if scales else "unknown",
         },
         why="A step that is left out changes no weight; the scale does not settle at a value that fits.",
-        fix="torch.autocast(device, dtype=torch.bfloat16)  # needs no scaler; or find what overflows",
+        fix=_fix(run),
     )
+
+
+def _fix(run: Run) -> str:
+    """Return another dtype where half precision overflows; one that has the range of float32 cannot cure it."""
+    dtypes = {record.dtype for record in run.of(AutocastRecord) if record.enabled}
+    if "bfloat16" in dtypes:
+        return "# find what overflows: bfloat16 has the range of float32 and needs no scaler"
+    return "torch.autocast(device, dtype=torch.bfloat16)  # needs no scaler; or find what overflows"
 
 
 def _is_calibration(run: Run, use: ScalerUseRecord) -> bool:

@@ -6,7 +6,8 @@ and an overflow goes straight into the weights.
 *Why it happens*: ``scaler.scale(loss).backward()`` multiplies all gradients by the scale. ``scaler.step(optimizer)``
 takes it out again and leaves out steps that overflowed; ``optimizer.step()`` does neither.
 
-*What to try*: replace ``optimizer.step()`` by ``scaler.step(optimizer)`` and then call ``scaler.update()``.
+*What to try*: replace ``optimizer.step()`` by ``scaler.step(optimizer)`` and then call ``scaler.update()``, once
+for all optimizers of one scaler.
 
 *Source*: PyTorch documentation, "Automatic mixed precision examples: typical mixed precision training".
 """
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.scaling_by_hand import unscales_by_hand
-from torchmagic.analyses.source_calls import scaler_in
+from torchmagic.analyses.source_calls import calls_on, scaler_in
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import Deed, GradScalerRecord, ScaledGradientsRecord, ScalerUseRecord
 from torchmagic.rules.rule import line_of, rule
@@ -40,6 +41,8 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
     scale = max((record.scale for record in found if record.scale > 0), default=float("nan"))
     count = max([record.num_past for record in run.of(ScalerUseRecord)] + [len(found)])
     scaler = scaler_in(run.source)
+    step = f"{scaler}.step({optimizer or 'optimizer'})"
+    updates = any(scaler.rpartition(".")[2] in about for _, about in calls_on(run.source, "update"))
     yield Finding(
         rule="unscaled-step",
         severity=Severity.ERROR,
@@ -50,5 +53,5 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
         step=found[0].step,
         evidence={"scale": scale, "threshold": min_scale, "steps": count},
         why="Only scaler.step takes the scale out again, and leaves out a step whose gradients overflowed.",
-        fix=f"{scaler}.step({optimizer or 'optimizer'}); {scaler}.update()",
+        fix=f"{step}  # before the one {scaler}.update()" if updates else f"{step}; {scaler}.update()",
     )
