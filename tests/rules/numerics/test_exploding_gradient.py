@@ -64,6 +64,22 @@ def test_norms_that_rise_with_the_loss_for_three_steps_are_enough():
     assert finding.step == 3
 
 
+def test_norms_that_are_large_from_the_first_step_to_the_last_are_silent_though_some_rise_by_chance():
+    large = [1.9e6, 1.7e6, 1.8e6, 1.95e6, 1.96e6, 1.8e6, 1.9e6, 2.3e6, 2.1e6]
+    flat = [1.61e11, 1.5e11, 1.6e11, 1.64e11, 1.65e11, 1.6e11, 1.61e11, 1.66e11, 1.6e11]
+    assert found(large, flat) == []
+    (finding,) = found([*large, 2.5e6, 3.6e6, 4.4e6], [*flat, 1.7e11, 1.9e11, 2.5e11])
+    assert finding.step == 11
+
+
+def test_a_larger_next_loss_is_told_only_where_it_was_seen():
+    norms = [200.0, 500.0, 800.0, 1001.0]
+    (finding,) = found(norms, [1.0, 2.0, 3.0, 4.0])
+    assert finding.why == "Steps along such gradients throw the weights far away."
+    (finding,) = found([*norms, 1500.0], [1.0, 2.0, 3.0, 4.0, 9.0])
+    assert finding.why.endswith("; the next loss is larger still.")
+
+
 def test_two_rising_steps_are_silent():
     assert found([500.0, 800.0, 1200.0], [1.0, 2.0, 3.0]) == []
 

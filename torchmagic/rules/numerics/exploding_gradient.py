@@ -13,7 +13,7 @@ AUTOTRAINER, ICSE 2021.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from torchmagic.analyses.breakdown import sound_part
@@ -30,6 +30,8 @@ LARGE = 1e3
 TIMES_MEDIAN = 1e3
 # Steps in a row over which norm and loss must rise together.
 RISING_STEPS = 3
+# By how much the norm grows meanwhile: those that are large from the first step on differ less from batch to batch.
+MIN_GROWTH = 2.0
 MIN_NORMS = 8
 
 
@@ -63,9 +65,16 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
             "median of the run": median(norms) if all(map(math.isfinite, norms)) else "not finite",
             "threshold": threshold,
         },
-        why="Steps along such gradients throw the weights far away; the next loss is larger still.",
+        why="Steps along such gradients throw the weights far away"
+        + ("; the next loss is larger still." if _worsens(losses, steps[where]) else "."),
         fix="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # before optimizer.step(); or a smaller lr",
     )
+
+
+def _worsens(losses: Mapping[int, float], step: int) -> bool:
+    """Whether the loss after a step was seen to be larger than the one before it, or no number."""
+    before, after = losses.get(step), losses.get(step + 1)
+    return before is not None and after is not None and not after <= before
 
 
 def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
@@ -81,13 +90,15 @@ def _rise(
     steps: Sequence[int], norms: Sequence[float], losses: dict[int, float], *, broke: bool
 ) -> tuple[int, float] | None:
     """Return where the norm has risen with the loss over several steps, higher than ever, or until the run broke."""
-    streak, highest = 0, 0.0
+    streak, highest, start = 0, 0.0, 0.0
     for i in range(1, len(norms)):
         before, after = losses.get(steps[i - 1], math.nan), losses.get(steps[i], math.nan)
         worse = after > before or not math.isfinite(after)
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         highest = max(highest, norms[i - 1])
-        if streak >= RISING_STEPS and not norms[i] <= max(LARGE, highest):  # one that comes back from far is settling
+        start = norms[i - 1] if streak == 1 else start
+        # one that comes back from far is settling
+        if streak >= RISING_STEPS and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start):
             return i, LARGE
     early = len(norms) < RISING_STEPS  # no steps were left in which to rise
     return (len(norms) - 1, LARGE) if broke and (streak or early) and not norms[-1] <= LARGE else None
