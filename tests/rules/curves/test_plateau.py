@@ -87,3 +87,13 @@ def test_thirty_steps_are_enough(history):
 def test_two_losses_are_silent(history):
     history.series("loss", [1.0] * 40, ("other",))
     assert found(history, FALLS_AND_STAYS, chance=1.0) == []
+
+
+def test_a_fall_over_the_second_half_is_no_plateau_however_far_the_first_half_fell(history):
+    losses = [1e17 * 0.7**step for step in range(30)] + [1.6e13 * 0.8**step for step in range(30)]
+    assert found(history, losses, chance=0.46) == []
+
+
+def test_noise_of_the_second_half_hides_no_large_change(history):
+    losses = [2.0] * 30 + [9.0 if step % 5 == 0 else 2.0 for step in range(15)] + [2.0] * 15
+    assert found(history, losses, chance=1.9) == []

@@ -11,6 +11,7 @@ or the learning rate has vanished.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
@@ -24,6 +25,8 @@ from torchmagic.session.run import Run
 # Change of the smoothed loss over the second half (catalogue).
 MAX_CHANGE = 0.01
 MIN_STEPS = 30
+# Noise widens what counts as flat, but nobody would say of more than this that it stays.
+MOST_CHANGE = 0.2
 # A loss this far below its start has come down to something.
 LOW = 0.1
 
@@ -35,7 +38,8 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     curve = loss_curve(run, names[0]) if len(names) == 1 else None
     if curve is None or curve.broken or min(len(curve.values), run.steps) < min_steps or begins_anew(run):
         return
-    change, threshold = _change(curve), max_change + 2 * curve.error_of_mean / max(abs(curve.end), 1e-12)
+    change, noise = _change(curve)
+    threshold = max_change + min(2 * noise, MOST_CHANGE)
     falls = curve.still_falls() or evaluation_falls(run)
     reason = _reason(run, curve) if change < threshold and not falls else None
     if reason is None:
@@ -56,11 +60,16 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     )
 
 
-def _change(curve: LossCurve) -> float:
-    """Return the change of the mean from the third to the last quarter, as a share of the level."""
+def _change(curve: LossCurve) -> tuple[float, float]:
+    """Return the change of the mean from the third to the last quarter, and the error of a mean there, both as shares.
+
+    They are shares of the level of the third quarter. What the first half did is no noise of the second.
+    """
     quarter = max(len(curve.values) // 4, 1)
-    third, last = curve.values[-2 * quarter : -quarter].mean(), curve.values[-quarter:].mean()
-    return abs(float(last - third)) / max(abs(float(third)), 1e-12)
+    half = curve.values[-2 * quarter :]
+    third, last = float(half[:quarter].mean()), float(half[-quarter:].mean())
+    level, later = max(abs(third), 1e-12), replace(curve, values=half)
+    return abs(last - third) / level, later.error_of_mean / level
 
 
 def _reason(run: Run, curve: LossCurve) -> str | None:
