@@ -36,10 +36,20 @@ def test_a_few_numbers_are_no_layer(history):
     assert found(history, [0.5] * 30, num_elements=1) == []
 
 
-def test_one_look_after_the_tenth_step_is_enough_and_the_tenth_counts(history):
-    history.group().series("weight_norm", [(1.0, 1.0)] * 2, NAMES, steps=(0, 10))
-    history.series("update_ratio", [(0.5, 0.5)] * 2, NAMES, steps=(0, 10)).run.steps = 20
-    assert len(list(update_too_large(history.run))) == 1
+def looks(history, ratios, steps):
+    history.group().series("weight_norm", [(1.0, 1.0)] * len(steps), NAMES, steps=steps)
+    history.series("update_ratio", [(ratio, ratio) for ratio in ratios], NAMES, steps=steps).run.steps = 200
+    return list(update_too_large(history.run))
+
+
+def test_one_look_after_the_tenth_step_is_enough_where_it_is_far_above_and_the_tenth_counts(history):
+    assert len(looks(history, [1.0, 1.0], (0, 10))) == 1
+    assert looks(type(history)(), [0.5, 0.5], (0, 10)) == []
+
+
+def test_a_few_looks_tell_only_together(history):
+    assert looks(history, [0.38, 0.5, 0.3, 0.16], (20, 60, 100, 140)) == []
+    assert len(looks(type(history)(), [0.38, 0.5, 0.31, 0.36], (20, 60, 100, 140))) == 1
 
 
 def test_a_parameter_of_another_name_than_the_models_is_no_layer(history):

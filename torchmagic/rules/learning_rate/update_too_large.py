@@ -14,6 +14,7 @@ thousandth of their size is a healthy one.
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
@@ -24,8 +25,9 @@ from torchmagic.session.run import Run
 # Median update over weights, and the first step that counts (catalogue): before it weights may still find their size.
 MAX_RATIO = 0.3
 FROM_STEP = 10
-# A busy machine measures seldom; weights are no smaller at one look than at the next.
-MIN_LOOKS = 1
+# A busy machine measures seldom, and steps differ: the median of few looks may be twice that of all. So many or fewer
+# have to be above the threshold each; where they are fewer still, far above it.
+FEW_LOOKS, FEWEST_LOOKS, FAR_ABOVE = 8, 4, 3.0
 # Fewer weights than this are no layer: a scale or a temperature may swing.
 MIN_ELEMENTS = 4
 
@@ -36,10 +38,10 @@ def update_too_large(run: Run, *, max_ratio: float = MAX_RATIO, from_step: float
     models = {record.name for record in run.of(ParameterRecord)}
     for each in group_updates(run):
         late = each.ratios[each.steps >= each.group.step + from_step]
-        if len(late) < MIN_LOOKS or each.from_zero or not _is_layer(each, models):
+        if not len(late) or each.from_zero or not _is_layer(each, models):
             continue
         usual = float(np.median(late))
-        if usual <= max_ratio:
+        if not _surely_above(late, max_ratio):
             continue
         yield Finding(
             rule="update-too-large",
@@ -59,6 +61,13 @@ def update_too_large(run: Run, *, max_ratio: float = MAX_RATIO, from_step: float
             why="The direction of a gradient holds near the weights at which it was taken; so long a step leaves it.",
             fix=f"torch.optim.{each.group.class_name}(model.parameters(), lr={(each.group.lr or 0.1) / 100:g})",
         )
+
+
+def _surely_above(ratios: NDArray[np.float64], limit: float) -> bool:
+    """Whether the median over all steps is above a limit, as far as the looks at some of them can tell."""
+    if len(ratios) > FEW_LOOKS:
+        return float(np.median(ratios)) > limit
+    return float(ratios.min()) > (limit if len(ratios) >= FEWEST_LOOKS else FAR_ABOVE * limit)
 
 
 def _is_layer(updates: GroupUpdates, models: set[str]) -> bool:
