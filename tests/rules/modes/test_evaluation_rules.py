@@ -87,6 +87,14 @@ def test_graphs_for_nothing_are_worth_knowing():
     assert found(no_grad_evaluation_missing, replace(PASS, recorded_graph=True, num_batches=1)) == []
 
 
+def test_graphs_of_which_derivatives_are_taken_are_not_for_nothing():
+    run = Run(source="grads = torch.autograd.grad(risk(x), parameters)\nwant.grad = None")
+    run.records.append(replace(PASS, grad_enabled=True, recorded_graph=True))
+    assert list(no_grad_evaluation_missing(run)) == []
+    run.source = "net.weight.grad = None"
+    assert len(list(no_grad_evaluation_missing(run))) == 1
+
+
 def test_each_line_with_active_dropout_is_told():
     record = AwakeDropoutRecord(module="net", step=3, function="dropout", p=0.5, times=7, also_trained=True, place=LINE)
     (finding,) = found(functional_dropout_in_eval, record)

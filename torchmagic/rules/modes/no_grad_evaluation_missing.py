@@ -10,9 +10,11 @@ a backward would need.
 *Source*: PyTorch documentation, "Locally disabling gradient computation" and "Evaluation mode".
 """
 
+import ast
 from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import profile_of
+from torchmagic.analyses.syntax import last_name, tree_of
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.place import Place
@@ -21,11 +23,15 @@ from torchmagic.session.run import Run
 
 # Batches evaluated in all passes together.
 MIN_BATCHES = 2
+# What takes derivatives without a backward that could be seen: ``torch.autograd.grad`` and its relatives.
+DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "vjp", "jvp", "vhp", "hvp", "jacrev", "jacfwd"})
 
 
 @rule
 def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
-    """Report each line at which a model was evaluated with gradients on."""
+    """Report each line at which a model was evaluated with gradients on, unless derivatives may be taken of it."""
+    if _takes_derivatives(run.source):
+        return
     records = [record for record in run.of(EvaluationRecord) if record.recorded_graph]
     for place in dict.fromkeys(record.place for record in records):
         here = [record for record in records if record.place == place]
@@ -45,6 +51,11 @@ def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> I
             why="No backward follows these forwards, but each keeps its intermediate values for one.",
             fix="with torch.no_grad():  # around the evaluation",
         )
+
+
+def _takes_derivatives(source: str) -> bool:
+    calls = (node.func for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call))
+    return any(last_name(each) in DERIVATIVES for each in calls)
 
 
 def _cost(run: Run, place: Place | None) -> dict[str, float]:
