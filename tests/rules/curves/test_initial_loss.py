@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from torchmagic.records.model import ModelRecord
 from torchmagic.records.notebook import OptimizerStateRecord
 from torchmagic.rules.curves.initial_loss import initial_loss
 
@@ -33,3 +34,15 @@ def test_where_the_level_is_another_it_is_silent(history, objective):
 def test_a_model_that_goes_on_training_is_silent(history):
     history.run.records.append(OptimizerStateRecord(optimizer="opt", steps=9, keys=("exp_avg",)))
     assert found(history, 0.1) == []
+
+
+@pytest.mark.parametrize(("trainable", "told"), [(100, 1), (99, 0)])
+def test_a_model_that_is_partly_frozen_was_trained_before_and_its_head_is_not_to_be_wiped(history, trainable, told):
+    model = ModelRecord(name="net", class_name="Net", num_parameters=100, num_trainable=trainable, num_bytes=400)
+    history.run.records.append(model)
+    assert len(found(history, 2.5)) == told
+
+
+def test_only_a_layer_that_was_never_trained_is_to_be_set_to_zero(history):
+    (finding,) = found(history, 2.5)
+    assert "that was never trained" in finding.fix

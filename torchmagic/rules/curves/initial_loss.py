@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.objective import single_objective
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.model import ModelRecord
 from torchmagic.records.notebook import OptimizerStateRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -42,6 +43,8 @@ def initial_loss(run: Run, *, max_times: float = MAX_TIMES, min_times: float = M
         return
     backward = next(iter(run.of(BackwardRecord)), None)
     high = times > 1
+    if high and any(record.num_trainable < record.num_parameters for record in run.of(ModelRecord)):
+        return  # what is partly frozen was trained before, and its first answers are those to another task
     yield Finding(
         rule="initial-loss",
         severity=Severity.INFO,
@@ -50,10 +53,11 @@ def initial_loss(run: Run, *, max_times: float = MAX_TIMES, min_times: float = M
         **line_of(backward.place if backward else None),
         step=0,
         evidence={"first loss over log(classes)": times, "threshold": max_times if high else min_times},
-        why="The model begins sure of wrong answers: its first outputs are large."
+        why="The model begins sure of wrong answers: its first outputs are large. One that was trained on another task "
+        "begins so, too."
         if high
         else "The model begins with answers that are better than chance: it was trained, or the inputs give them away.",
-        fix="nn.init.zeros_(layer.weight)  # of the last layer; or normalise the inputs"
+        fix="nn.init.zeros_(layer.weight)  # of a last layer that was never trained; or normalise the inputs"
         if high
         else "# nothing, if the model was trained before",
     )
