@@ -35,15 +35,17 @@ def class_imbalance(run: Run, *, min_ratio: float = MIN_RATIO, min_samples: int 
         ratio = counts[most] / counts[least]
         if ratio < min_ratio or most == least:
             continue
+        # what a sampler draws, and draws again in each pass, is no count of the samples that there are
+        what = "samples" if each.use.num_passes <= 1 else "draws"
         yield Finding(
             rule="class-imbalance",
             severity=Severity.INFO,
             confidence=0.8,
-            title=f"class {most} of {each.loader.name} has {ratio:.0f} times as many samples as class {least}",
+            title=f"class {most} comes {ratio:.0f} times as often as class {least} in batches of {each.loader.name}",
             **line_of(line_of_loader(each.loader)),
             evidence={
-                f"samples of class {most}": counts[most],
-                f"samples of class {least}": counts[least],
+                f"{what} of class {most}": counts[most],
+                f"{what} of class {least}": counts[least],
                 "ratio": ratio,
                 "threshold": min_ratio,
                 "batches looked at": each.counts.num_batches,
