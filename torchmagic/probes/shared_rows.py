@@ -56,7 +56,7 @@ class SharedRows:
         if len(self._trained) < MOST_TRAINED:
             found = row_prints(tensor, MOST_ROWS)
             if found and not self._trained:
-                self._coarse = tensor[0].numel() <= FEW_COLUMNS and _num_values(tensor) <= FEW_VALUES
+                self._coarse = _is_coarse(tensor)
             self._trained.update(found)
 
     def evaluate(self, loader: Loader | None, tensor: torch.Tensor, site: Site | None) -> None:
@@ -95,6 +95,14 @@ class SharedRows:
                     place=place_of(each.site),
                 )
             )
+
+
+def _is_coarse(tensor: torch.Tensor) -> bool:
+    """Whether rows are equal to others by chance, or as a user comes with another item: one whole number each."""
+    columns = tensor[0].numel()
+    if columns == 1 and not tensor.is_floating_point():
+        return True
+    return columns <= FEW_COLUMNS and _num_values(tensor) <= FEW_VALUES
 
 
 def _num_values(tensor: torch.Tensor) -> int:
