@@ -137,6 +137,15 @@ def test_rows_of_a_test_loader_are_compared_with_those_trained_on(run_cell):
     assert not record.coarse
 
 
+def test_rows_of_a_single_whole_number_are_equal_by_chance(run_cell):
+    run, _ = run_cell(
+        "net = nn.Embedding(90, 4)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nids = torch.arange(90)\n"
+        "for part in ids.split(30):\n    opt.zero_grad()\n    net(part).square().mean().backward()\n    opt.step()\n"
+        "with torch.no_grad(): net(ids[:60])\n"
+    )
+    assert only(run, SharedRowsRecord).coarse
+
+
 def test_the_training_dataset_and_the_batch_itself_are_no_test_set(run_cell):
     run, _ = run_cell(
         LOOP + "train, again = make(data, batch_size=16), make(data, batch_size=32)\n"
@@ -234,6 +243,17 @@ def test_reads_of_the_users_own_lines_are_counted(run_cell):
     assert counts == [4] * 4
     record = only(run, HostReadsRecord)
     assert record.methods == ("__float__", "item", "__format__", "__bool__")
+
+
+def test_what_makes_the_next_batch_waits_for_nothing(run_cell):
+    run, _ = run_cell(
+        LOOP + "def fresh():\n    return torch.randn(int(torch.randint(2, 9, ())), 3)\n"
+        "for _ in range(6):\n    x = fresh()\n    step(x)\n"
+        "for _ in range(6):\n    step(fresh())\n"
+    )
+    assert set(run.series("host_reads")[1]) == {0}
+    run, _ = run_cell(LOOP + "for _ in range(6):\n    step(torch.randn(4, 3))\n    float(torch.ones(1) + 1)\n")
+    assert run.series("host_reads")[1][1:] == [1] * 3
 
 
 def test_a_warning_of_torchs_about_a_read_names_the_users_line(run_cell):

@@ -1,8 +1,9 @@
 """This file counts how often the user's code reads tensors' values on the host, in a few steps."""
 
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -27,14 +28,15 @@ class HostReads:
     """Records ``host_reads``, the reads in each step that is looked at, and a ``HostReadsRecord`` a line at the end.
 
     What counts is a read, by the user's own line, of a tensor on an accelerator, or of one that was computed after the
-    step's forward began: from a graph, or from its outputs without one, such as a number of right answers. What torch
-    and other libraries read by themselves does not count.
+    step's forward began: from a graph, or from its outputs without one, such as a number of right answers. What makes
+    the next batch does not count, nor what torch and other libraries read by themselves.
     """
 
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
-        self._forward = False
+        self._forward = self._here = False
+        self._calls: dict[CodeType, int] = {}
         self._lines: dict[Site, dict[str, int]] = {}
         self._count = self._num_steps = 0
         self._looks, self._next = False, FIRST_LOOK
@@ -53,7 +55,7 @@ class HostReads:
             self._recorder.append("host_reads", (self._count,))
             self._num_steps += 1
             self._next = next_look(step)
-        self._count = 0
+        self._count, self._here = 0, False
         looks = self._next == step + 1
         if looks is not self._looks:
             self._looks = looks
@@ -80,7 +82,10 @@ class HostReads:
             )
 
     def _begin(self, module: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        self._forward = self._forward or self._taps is None or self._taps.grad_enabled
+        if self._taps is None or self._taps.grad_enabled:
+            if not self._here:
+                self._calls = {each.f_code: each.f_lineno for each in _stack(frame)}
+            self._forward = self._here = True
 
     def _read(self, tensor: torch.Tensor, method: str, frame: FrameType) -> None:
         if tensor.device.type == "cpu":
@@ -88,17 +93,28 @@ class HostReads:
                 return
             if tensor.grad_fn is None and (tensor.requires_grad or tensor._base is not None or _is_loading(frame)):
                 return  # a parameter, a part of a larger tensor such as the labels, or what prepares a sample
+            if tensor.grad_fn is None and not self._here and self._prepares(frame):
+                return
         self._count += 1
         methods = self._lines.setdefault(Site(frame.f_code, frame.f_lineno), {})
         methods[method] = methods.get(method, 0) + 1
 
+    def _prepares(self, frame: FrameType) -> bool:
+        """Whether a line between two steps stands before the forward: it makes the next batch."""
+        line = next((each for each in _stack(frame) if each.f_code in self._calls), None)
+        return line is None or line.f_lineno <= self._calls[line.f_code]
 
-def _is_loading(frame: FrameType | None) -> bool:
+
+def _is_loading(frame: FrameType) -> bool:
     """Whether a loader fetches a batch in this process: what a data set's transforms read waits for nothing."""
+    return any(each.f_code.co_filename.startswith(_LOADERS) for each in _stack(frame))
+
+
+def _stack(frame: FrameType) -> Iterator[FrameType]:
+    """Give a frame and those that called it, up to so many."""
+    each: FrameType | None = frame
     for _ in range(MOST_FRAMES):
-        if frame is None:
-            return False
-        if frame.f_code.co_filename.startswith(_LOADERS):
-            return True
-        frame = frame.f_back
-    return False
+        if each is None:
+            return
+        yield each
+        each = each.f_back
