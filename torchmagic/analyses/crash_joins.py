@@ -104,8 +104,19 @@ def join(site: CrashSiteRecord) -> Misfit | None:
     return Misfit(
         f"{subject(site)} joins tensors that do not fit: {shapes}",
         short(site.message),
-        "join along the dimension in which they differ, or pad the shorter one",
+        _fitting(site),
     )
+
+
+def _fitting(site: CrashSiteRecord) -> str:
+    """Return what makes tensors fit that are to be joined: one dimension may be that of the join, more cannot be."""
+    named = [fact for fact in site.tensors if fact.shape]
+    sizes = [set(each) for each in zip(*(fact.shape for fact in named), strict=False)]
+    differ = [str(dim) for dim, each in enumerate(sizes) if len(each) > 1]
+    if len({len(fact.shape) for fact in named}) != 1 or len(differ) < 2:  # noqa: PLR2004 - more than that of the join
+        return "join along the dimension in which they differ, or pad the shorter one"
+    names, dims = " and ".join(fact.name for fact in named), " and ".join(differ)
+    return f"give {names} one size in dimensions {dims} first: pad or crop one, or F.interpolate(…, size=…)"
 
 
 def broadcast(site: CrashSiteRecord) -> Misfit | None:

@@ -171,3 +171,11 @@ def test_a_sum_of_two_tables_is_no_product():
     assert found.fix == "b.T"
     three = finding("mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)", tensors=(*facts, fact("c", 2)))
     assert "cannot be multiplied with" not in three.title
+
+
+def test_tensors_that_differ_in_two_dimensions_are_joined_along_none_of_them():
+    says = "Sizes of tensors must match except in dimension 1. Expected size 4 but got size 5 for tensor number 1"
+    up, one, two = fact("up", 8, 16, 4, 4), fact("skip", 8, 16, 5, 5), fact("skip", 8, 16, 5, 4)
+    found = finding(says, tensors=(up, one))
+    assert found.fix.startswith("give up and skip one size in dimensions 2 and 3 first: pad or crop")
+    assert finding(says, tensors=(up, two)).fix.startswith("join along the dimension in which they differ")
