@@ -100,3 +100,12 @@ def test_groups_that_stand_still_together_are_told_together(history):
         history.group(subject=subject).rates([0.1 * (subject == "opt[0]")] * 20, subject)
     (finding,) = lr_zero(history.run)
     assert finding.title == "the learning rate of opt[1] and opt[2] is 0 for 100% of the steps"
+
+
+def test_a_whole_division_is_suspected_only_of_a_rate_that_was_never_above_zero(history):
+    history.schedule(class_name="LambdaLR")
+    (finding,) = found(history, [0.1] * 6 + [0.0] * 54)
+    assert "0 from step 6 of 60 on" in finding.fix
+    other = type(history)().schedule(class_name="LambdaLR")
+    (finding,) = found(other, [0.0] * 60)
+    assert "use / and not //" in finding.fix

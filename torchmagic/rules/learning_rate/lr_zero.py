@@ -110,5 +110,13 @@ def _place(run: Run, rate: Rate) -> Located:
 
 def _fix(rate: Rate) -> str:
     if rate.schedules and any(rate.schedules[0].base_lr):
-        return f"print({rate.schedules[0].name}.get_last_lr())  # each epoch; use / and not // in a factor"
+        above = np.flatnonzero(np.abs(rate.values) >= ZERO)
+        told = "each epoch; use / and not // in a factor"
+        if len(above):
+            told = "each epoch, to see where it comes to 0"
+        if len(above) and above[-1] + 1 < len(rate.values):
+            told = (
+                f"0 from step {above[-1] + 1} of {len(rate.values)} on: plan the schedule for all steps that it makes"
+            )
+        return f"print({rate.schedules[0].name}.get_last_lr())  # {told}"
     return f"torch.optim.{rate.group.class_name}(model.parameters(), lr=1e-3)"
