@@ -1,5 +1,6 @@
 """This file tests the rule on schedulers that are stepped too early, on records written by hand."""
 
+from torchmagic.records.place import Place
 from torchmagic.rules.learning_rate.scheduler_before_optimizer import scheduler_before_optimizer
 
 
@@ -28,3 +29,12 @@ def test_a_schedule_that_is_only_drawn_is_silent(history):
 def test_one_line_is_told_once(history):
     history.schedule(before_optimizer=True)
     assert len(found(history)) == 1
+
+
+def test_a_step_that_is_told_where_it_stands_loses_no_rate_and_stays_in_its_loop(history):
+    line = Place(file="<cell>", line=7, source="sched.step(epoch + i / len(loader))")
+    (finding,) = found(history, place=line)
+    assert finding.fix == "sched.step(epoch + i / len(loader))  # after opt.step(), in the same loop"
+    assert "loses no rate" in finding.why
+    (finding,) = found(type(history)(), place=line, metric=True)
+    assert "only then" in finding.fix

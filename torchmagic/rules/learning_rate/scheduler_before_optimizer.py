@@ -11,12 +11,16 @@ that counts batches.
 *Source*: PyTorch documentation, "How to adjust learning rate"; the UserWarning of ``lr_scheduler`` since 1.1.
 """
 
+import re
 from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
+
+# A step that is given where it stands, such as ``step(epoch + i / len(loader))``.
+TOLD = re.compile(r"[\w.]+\.step\([^()\s](?:[^()]|\([^()]*\))*\)")
 
 
 @rule
@@ -27,6 +31,7 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
         if not record.before_optimizer or record.scaled or record.place in told or not run.steps:
             continue  # a scaler may have skipped the optimizer's step; without any step a schedule is only drawn
         told.add(record.place)
+        call = TOLD.search(record.place.source) if record.place is not None and not record.metric else None
         yield Finding(
             rule="scheduler-before-optimizer",
             severity=Severity.WARNING,
@@ -36,7 +41,11 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
             **line_of(record.place),
             step=record.step,
             evidence={"scheduler": record.class_name, "optimizer steps before it": record.step or 0},
-            why="The constructor has already set the first rate; this step goes on to the second before the first one "
+            why="torch warns of this order. A step that is told where it stands, as here, loses no rate; others do."
+            if call
+            else "The constructor has already set the first rate; this step goes on to the second before the first one "
             "was ever used.",
-            fix=f"{record.optimizer}.step()  # for all batches of the epoch, and only then {record.name}.step()",
+            fix=f"{call.group()}  # after {record.optimizer}.step(), in the same loop"
+            if call
+            else f"{record.optimizer}.step()  # for all batches of the epoch, and only then {record.name}.step()",
         )
