@@ -5,6 +5,7 @@ import math
 import pytest
 
 from torchmagic.records.loss import BackwardRecord, LossRecord
+from torchmagic.records.model import ModelRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.records.place import Place
 from torchmagic.records.precision import Deed, ScaledGradientsRecord
@@ -156,3 +157,12 @@ def test_norms_that_were_clipped_with_the_scale_of_a_scaler_in_them_are_not_judg
 )
 def test_a_large_norm_after_which_the_run_breaks_at_once_is_enough(norm, birth, number):
     assert len(found([norm, NAN, NAN, NAN], [1e5, NAN, NAN, NAN], born=(birth, 1))) == number
+
+
+def test_the_model_whose_gradients_are_large_is_clipped_by_its_own_name():
+    facts = {"num_parameters": 9, "num_trainable": 9, "num_bytes": 36}
+    models = [ModelRecord(name=name, class_name=kind, **facts) for name, kind in (("D", "Sequential"), ("net", "Net"))]
+    norms = [200.0, 500.0, 800.0, 1001.0]
+    assert "clip_grad_norm_(net.parameters(), 1.0)" in found(norms, [1.0, 2.0, 3.0, 4.0], others=models)[0].fix
+    nameless = [ModelRecord(name="Net", class_name="Net", **facts)]
+    assert "clip_grad_norm_(model.parameters(), 1.0)" in found(norms, [1.0, 2.0, 3.0, 4.0], others=nameless)[0].fix

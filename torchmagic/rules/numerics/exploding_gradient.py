@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from torchmagic.analyses.breakdown import sound_part
+from torchmagic.analyses.model_names import model_name
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
@@ -67,7 +68,8 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
         },
         why="Steps along such gradients throw the weights far away"
         + ("; the next loss is larger still." if _worsens(losses, steps[where]) else "."),
-        fix="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # before optimizer.step(); or a smaller lr",
+        fix=f"torch.nn.utils.clip_grad_norm_({model_name(run, parameter or _largest_of_all(run))}.parameters(), 1.0)"
+        "  # before optimizer.step(); or a smaller lr",
     )
 
 
@@ -114,6 +116,11 @@ def _falls_though_summed(run: Run, losses: Sequence[float]) -> bool:
     """Whether the loss is a sum over samples, whose gradients are large by nature, and falls."""
     summed = any(record.reduction == "sum" for record in run.of(LossRecord))
     return summed and len(losses) > 1 and losses[-1] < losses[0]
+
+
+def _largest_of_all(run: Run) -> str | None:
+    sizes = {name: max(run.series("grad_norm", parameter=name)[1], default=-1.0) for name in run.subjects("grad_norm")}
+    return max(filter(None, sizes), key=lambda name: sizes[name], default=None)
 
 
 def _largest(run: Run, step: int) -> str | None:
