@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.analyses.switched_off import last_switch, switches
+from torchmagic.analyses.switched_off import last_switch, left_open, switches
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,25 @@ def test_a_call_above_switches_them_off_for_all_that_follows():
     assert last_switch(source) == (1, "torch.set_grad_enabled(False)")
     assert last_switch("torch.no_grad()\n") is None
     assert switches("y = net(x)\ntorch.set_grad_enabled(False)\n", 1) is None
+
+
+GENERATOR = """
+def features(x):
+    with torch.no_grad():
+        for part in x:
+            yield net(part)
+def whole(x):
+    with torch.no_grad():
+        values = net(x)
+    yield values
+for feature in features(x):
+    loss = head(feature)
+for feature in whole(x):
+    loss = head(feature)
+"""
+
+
+def test_a_generator_that_waits_in_a_block_switches_them_off_in_the_loop_over_it():
+    assert left_open(GENERATOR, 11) == (3, "torch.no_grad() around a yield")
+    assert left_open(GENERATOR, 13) is None
+    assert left_open(GENERATOR, 9) is None

@@ -45,6 +45,22 @@ def last_switch(source: str) -> Switch | None:
     return _call_above(tree, len(source.splitlines()) + 1)
 
 
+def left_open(source: str, line: int) -> Switch | None:
+    """Return the block around a ``yield`` of a generator that a loop around a line goes through.
+
+    While the loop's body runs, the generator waits inside of its block, and gradients are off there too.
+    """
+    tree = tree_of(source)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and holds(node, line)]
+    called = {last_name(part.func) for loop in loops for part in ast.walk(loop.iter) if isinstance(part, ast.Call)}
+    makers = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in called]
+    for block in (node for maker in makers for node in ast.walk(maker) if isinstance(node, ast.With)):
+        off = next((item.context_expr for item in block.items if _is_off(item.context_expr)), None)
+        if off is not None and any(isinstance(part, ast.Yield) for part in ast.walk(block)):
+            return Switch(block.lineno, f"{ast.unparse(off)} around a yield")
+    return None
+
+
 def _functions(tree: ast.Module, name: str, line: int) -> list[ast.FunctionDef]:
     found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
     return [node for node in found if line in (node.lineno, *(each.lineno for each in node.decorator_list[:1]))]

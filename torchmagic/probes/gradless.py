@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.analyses.source_lines import line_at
-from torchmagic.analyses.switched_off import last_switch, switches
+from torchmagic.analyses.switched_off import last_switch, left_open, switches
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, users
 from torchmagic.probes.crash_sources import modules_of
@@ -107,12 +107,12 @@ class Gradless:
         file = self._site.code.co_filename
         source = source_of(file)
         found = switches(source, self._site.line)
-        if found is None and off_now:
-            notebook = notebook_text(file)
-            last = last_switch(notebook.text)
-            return (last.how, notebook.place_at(last.line)) if last is not None else ("", None)
         if found is None:
-            return "", None
+            notebook = notebook_text(file)
+            place = place_of(self._site)
+            last = left_open(notebook.text, notebook.line_of(place)) if place is not None else None
+            last = last or (last_switch(notebook.text) if off_now else None)
+            return (last.how, notebook.place_at(last.line)) if last is not None else ("", None)
         return found.how, Place(file=file, line=found.line, source=line_at(source, found.line))
 
     def _decorated(self) -> tuple[str, Place | None] | None:

@@ -47,3 +47,9 @@ def test_without_any_place_the_backward_is_told():
 def test_a_call_that_holds_from_then_on_is_the_place():
     at = Place(file="<cell>", line=1, source="torch.set_grad_enabled(False)")
     assert finding(how="torch.set_grad_enabled(False)", switched=at).line == 1
+
+
+def test_a_block_in_which_a_generator_waits_is_the_place_and_its_yield_goes_out_of_it():
+    found = finding(how="torch.no_grad() around a yield")
+    assert found.line == 2
+    assert found.fix.startswith("take the yield out of the block")

@@ -29,7 +29,7 @@ def no_grad_training(run: Run) -> Iterator[Finding]:
     model = record.model or "the model"
     # A block shows which forward is in it; a decorator, or a call that holds from then on, stands elsewhere.
     block = record.switched is not None and record.switched.source.startswith(("with ", "async with "))
-    place = record.forward if block else record.switched
+    place = record.forward if block and not _waits(record) else record.switched
     yield Finding(
         rule="no-grad-training",
         severity=Severity.ERROR,
@@ -44,6 +44,11 @@ def no_grad_training(run: Run) -> Iterator[Finding]:
     )
 
 
+def _waits(record: GradlessForwardRecord) -> bool:
+    """Whether the block is one in which a generator waits while the loop over what it gives runs."""
+    return record.how.endswith("a yield")
+
+
 def _evidence(record: GradlessForwardRecord) -> dict[str, float | str]:
     places = (("switched off", record.switched), ("forward", record.forward), ("backward", record.backward))
     found: dict[str, float | str] = {
@@ -55,6 +60,8 @@ def _evidence(record: GradlessForwardRecord) -> dict[str, float | str]:
 def _fix(record: GradlessForwardRecord, model: str) -> str:
     if record.how.startswith("@"):
         return f"take {record.how} off; put it, or a with block, around the evaluation alone"
+    if _waits(record):
+        return "take the yield out of the block: a generator waits inside of it while the loop's body runs"
     if "set_grad_enabled" in record.how:
         return "torch.set_grad_enabled(True)  # after the evaluation; or a with block around the evaluation alone"
     return f"call {model} outside of the block: only evaluations belong in {record.how or 'torch.no_grad()'}"
