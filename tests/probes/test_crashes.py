@@ -158,6 +158,12 @@ def test_labels_out_of_range_are_counted_and_those_to_be_ignored_are_not(run_cel
     run, _ = run_cell(f"y = torch.tensor({labels})\nF.cross_entropy(torch.randn(3, 3), y)", raises=IndexError)
     record = site(run)
     assert (record.value, record.limit, record.num_bad, record.num_values) == (value, 3, bad, 3)
+    assert record.alike
+
+
+def test_labels_out_of_range_that_differ_are_not_alike(run_cell):
+    run, _ = run_cell("F.cross_entropy(torch.randn(3, 3), torch.tensor([0, 255, 7]))", raises=IndexError)
+    assert not site(run).alike
 
 
 def test_a_cross_entropy_by_hand_is_about_labels(run_cell):

@@ -18,12 +18,13 @@ _TAKE = re.compile(r"tried to access index (-?\d+) on a tensor of (\d+) elements
 
 
 class Extent(NamedTuple):
-    """The value out of range, the number of classes or rows, and how many of how many values are out of it."""
+    """The value out of range, the number of classes or rows, how many of how many are out, and if they are alike."""
 
     value: int | None = None
     limit: int | None = None
     num_bad: int = 0
     num_values: int = 0
+    alike: bool = False
 
 
 def extent(
@@ -82,7 +83,7 @@ def _counted(values: torch.Tensor, limit: int | None, told: Extent, *, ignored: 
     value = told.value
     if value is None:
         value = int(worst.max()) if int(worst.max()) >= limit else int(worst.min())
-    return Extent(value, limit, int(worst.numel()), int(values.numel()))
+    return Extent(value, limit, int(worst.numel()), int(values.numel()), bool((worst == value).all()))
 
 
 def _outside(target: torch.Tensor) -> Extent:

@@ -67,6 +67,7 @@ class CrashSiteRecord:
         limit: How many classes, or rows, there are.
         num_bad: How many labels or indices of the tensor are out of range.
         num_values: How many there are.
+        alike: Whether all that are out of range are that value.
     """
 
     problem: CrashKind
@@ -90,6 +91,7 @@ class CrashSiteRecord:
     limit: int | None = None
     num_bad: int = 0
     num_values: int = 0
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,14 @@ from torchmagic.session.run import Run
 LINE = Place(file="<cell>", line=4, source="loss = criterion(logits, y)")
 
 
-def crashed(value, limit, message="Target 3 is out of bounds."):
+def crashed(value, limit, message="Target 3 is out of bounds.", *, alike=False):
     run = Run()
     facts = (TensorFact(name="logits", shape=(9, 3), dtype="float32", device="cpu"),
              TensorFact(name="y", shape=(9,), dtype="int64", device="cpu"))  # fmt: skip
     run.records.append(
         CrashSiteRecord(
             problem=CrashKind.LABEL, error="IndexError", message=message, place=LINE, operation="cross_entropy",
-            operands=facts, tensors=facts, value=value, limit=limit, num_bad=4, num_values=9,
+            operands=facts, tensors=facts, value=value, limit=limit, num_bad=4, num_values=9, alike=alike,
         )
     )  # fmt: skip
     (found,) = label_out_of_range(run)
@@ -50,6 +50,11 @@ def test_a_negative_label_wants_to_be_left_out():
 
 def test_a_label_far_beyond_wants_more_outputs():
     assert crashed(255, 3).fix.startswith("give the last layer 256 outputs")
+
+
+def test_a_single_label_far_beyond_may_mark_what_has_no_class():
+    assert crashed(255, 3, alike=True).fix.startswith("F.cross_entropy(…, y, ignore_index=255)")
+    assert crashed(5, 3, alike=True).fix.startswith("give the last layer 6 outputs")
 
 
 def test_targets_of_a_binary_loss_lie_between_0_and_1():

@@ -22,6 +22,8 @@ from torchmagic.session.run import Run
 
 # Batches in which a binary loss must have been given targets outside of 0 to 1; one can hold a mark for "unknown".
 MIN_BATCHES = 3
+# So many times the number of classes is no class that was forgotten: a mark for what has none, such as 255 in masks.
+FAR_ABOVE = 2
 
 
 @rule
@@ -105,6 +107,9 @@ def _fix(site: CrashSiteRecord, target: str) -> str:
         return f"F.cross_entropy(…, {target}, ignore_index={site.value})  # where {site.value} marks what has no label"
     if site.value == site.limit:
         return f"{target} = {target} - 1  # where labels begin at 1; else give the last layer {site.limit + 1} outputs"
+    if site.alike and site.value is not None and site.value >= FAR_ABOVE * site.limit:
+        told = f"where {site.value} marks what has no class; else give the last layer {site.value + 1} outputs"
+        return f"F.cross_entropy(…, {target}, ignore_index={site.value})  # {told}"
     outputs = "" if site.value is None else f" {site.value + 1}"
     return f"give the last layer{outputs} outputs, or map the labels of {target} to 0 … {site.limit - 1}"
 
