@@ -95,3 +95,18 @@ def test_the_backward_of_its_own_loss_is_told_where_another_one_reaches_it_too(r
     (record,) = run.of(UnsteppedRecord)
     assert record.backward.source == "lost.backward()"
     assert (record.iterations, record.alone) == (10, 5)
+
+
+@pytest.mark.parametrize(("branch", "line"), [("if step > 9: ", 7), ("", None)])
+def test_a_step_in_a_branch_that_was_never_taken_is_known(run_cell, branch, line):
+    stepped = f"{branch}opt.step()" if branch else "print(step)"
+    run, _ = run_cell(
+        SETUP
+        + f"""opt = torch.optim.Adam(net.parameters())
+for step in range(5):
+    F.mse_loss(net(x), y).backward()
+    {stepped}
+"""
+    )
+    (record,) = run.of(UnsteppedRecord)
+    assert (record.waiting.line if record.waiting else None) == line

@@ -34,6 +34,13 @@ def calls_under_condition(source: str, method: str, made: str) -> list[int]:
     return [line for line in lines if any(holds(each, line) for each in branches)]
 
 
+def steps_in_branches(source: str, name: str) -> list[int]:
+    """Return the lines in branches of an ``if`` that step what has the last part of a name."""
+    branches = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.If)]
+    last = name.rpartition(".")[2]
+    return [line for line, about in calls_on(source, "step") if last in about and any(holds(b, line) for b in branches)]
+
+
 def scaler_in(source: str) -> str:
     """Return the name under which code has its gradient scaler, by ``scaler.scale(loss)``; ``scaler`` where none."""
     calls = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.branches import step_in_branch
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.gradient_readers import reads_around
 from torchmagic.probes.names import within
@@ -125,6 +126,7 @@ class Unstepped:
             wiped=entry.wiped,
             evaluated=entry.evaluated,
             inspected=any(self._read.get(each, False) for each in entry.sites),
+            waiting=step_in_branch(site, entry.name),
         )
 
     def _module_of(self, entry: _Waiting) -> str:

@@ -83,6 +83,7 @@ class UnsteppedRecord:
         wiped: How often somebody reset its gradients, or changed them, between two backward passes.
         evaluated: Whether its model was in evaluation mode meanwhile.
         inspected: Whether the code around the backward takes values from ``.grad`` by hand.
+        waiting: Line that would step it, in a branch that was never taken; None where there is none.
     """
 
     optimizer: str
@@ -99,6 +100,7 @@ class UnsteppedRecord:
     wiped: int = 0
     evaluated: bool = False
     inspected: bool = False
+    waiting: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,12 @@ def test_an_optimizer_that_is_reset_but_never_steps_is_told_at_the_backward():
     assert finding.fix.startswith("opt.step()")
 
 
+def test_a_step_in_a_branch_that_is_never_taken_is_there_already():
+    waiting = Place(file="<cell>", line=9, source="opt.step()")
+    (finding,) = found(unstepped(iterations=64, waiting=waiting))
+    assert finding.fix == "# look at the if around line 9, opt.step(): it was never true"
+
+
 def test_one_whose_schedule_moves_is_told_there():
     assert found(unstepped(scheduled=3, schedule=SCHEDULE))[0].line == 5
 

@@ -63,7 +63,9 @@ def step_missing(
                 "steps of schedulers": record.scheduled,
             },
             why="backward() computes gradients, but only step() changes the parameters, and nothing else has.",
-            fix=f"{record.optimizer}.step()  # after backward()",
+            fix=f"{record.optimizer}.step()  # after backward()"
+            if record.waiting is None
+            else f"# look at the if around line {record.waiting.line}, {record.waiting.source}: it was never true",
         )
 
 
