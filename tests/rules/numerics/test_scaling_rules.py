@@ -9,6 +9,7 @@ from torchmagic.records.place import Place
 from torchmagic.records.precision import (
     AutocastRecord,
     Deed,
+    GradScalerRecord,
     ScaledGradientsRecord,
     ScalerUseRecord,
     SkippedStepRecord,
@@ -80,6 +81,21 @@ def skipped(num_steps, at, *, taken, others=()):
 def test_more_than_thirty_percent_of_the_steps_are_a_warning():
     (finding,) = skipped(20, [1, 3, 5, 6, 7, 9, 12], taken=13)
     assert (finding.severity, finding.evidence["steps left out"]) == (Severity.WARNING, 7)
+
+
+@pytest.mark.parametrize(("interval", "told"), [(1, True), (3, True), (4, False), (2000, False), (0, False)])
+def test_a_scale_that_grows_at_nearly_each_step_is_to_grow_seldom(interval, told):
+    scaler = GradScalerRecord(
+        step=0,
+        optimizer="opt",
+        enabled=True,
+        scale=2.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=interval,
+    )
+    (finding,) = skipped(10, [1, 3, 5, 6, 7], taken=5, others=[scaler])
+    assert ("growth_interval" in finding.fix) is told
 
 
 def test_another_dtype_is_advised_only_where_it_is_another_one():

@@ -16,7 +16,7 @@ is, or the scale is pushed up again at once.
 from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.precision import AutocastRecord, ScalerUseRecord, SkippedStepRecord
+from torchmagic.records.precision import AutocastRecord, GradScalerRecord, ScalerUseRecord, SkippedStepRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -56,12 +56,17 @@ def amp_overflow_skips(
             "scale at the end": scales[-1] if scales else "unknown",
         },
         why="A step that is left out changes no weight; the scale does not settle at a value that fits.",
-        fix=_fix(run),
+        fix=_fix(run, max_share),
     )
 
 
-def _fix(run: Run) -> str:
-    """Return another dtype where half precision overflows; one that has the range of float32 cannot cure it."""
+def _fix(run: Run, max_share: float) -> str:
+    """Return a scale that grows seldom where it grows at nearly each step, else a dtype of another range, if it is."""
+    growing = [record for record in run.of(GradScalerRecord) if 0 < record.growth_interval * max_share <= 1]
+    if growing:
+        return (
+            f"torch.amp.GradScaler(growth_interval=2000)  # {growing[0].growth_interval} lets the scale grow too often"
+        )
     dtypes = {record.dtype for record in run.of(AutocastRecord) if record.enabled}
     if "bfloat16" in dtypes:
         return "# find what overflows: bfloat16 has the range of float32 and needs no scaler"
