@@ -171,3 +171,8 @@ def test_only_what_trains_and_what_its_own_model_is_given_tells_of_double():
     assert in_double(optimizer_holds=()) == []
     assert in_double(batch_of="other") == []
     assert in_double(batch_source=Source.LOADER) == []
+
+
+def test_where_there_are_no_classes_none_is_the_most_frequent():
+    (finding,) = predicted(1e-5)
+    assert not [name for name in finding.evidence if name.startswith("most frequent")]

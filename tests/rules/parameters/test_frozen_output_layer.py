@@ -26,6 +26,7 @@ def found(*, steps=8, untrained=True, num_training=4):
 def test_a_frozen_untrained_last_layer_is_told():
     (finding,) = found()
     assert (finding.severity, finding.module) == (Severity.WARNING, "net.head")
+    assert finding.why.endswith("all that trains lies before it.")
 
 
 def test_a_layer_that_was_trained_or_loaded_is_silent():

@@ -124,3 +124,12 @@ def test_where_none_of_several_owns_any_of_the_model_none_is_blamed():
     (finding,) = found(*unowned(3, owned=0), other("second", "enc.weight"))
     assert finding.optimizer is None
     assert "one of opt, second: add_param_group" in finding.fix
+
+
+def test_optimizers_of_one_name_are_counted_and_not_listed():
+    facts = {"class_name": "Adam", "lr": (0.1,), "parameters": ()}
+    others = [OptimizerRecord(name="opt", **facts) for _ in range(3)]
+    (finding,) = found(*others, *unowned(3))
+    assert "one of the 4 that are called opt: " in finding.fix
+    (finding,) = found(OptimizerRecord(name="second", **facts), *unowned(3))
+    assert "one of opt, second: " in finding.fix

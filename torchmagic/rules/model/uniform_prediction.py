@@ -72,6 +72,13 @@ def _is_one_class(run: Run, varied: list[tuple[float, ...]]) -> bool:
     return enough and all(share == 1.0 and spread < MAX_SPREAD_OF_ONE_CLASS for spread, share, *_ in varied)
 
 
+def _shares(predicted: float, target: float) -> dict[str, str]:
+    """Return the shares of the most frequent class; nothing where there are no classes."""
+    if math.isnan(predicted):
+        return {}
+    return {"most frequent predicted class": f"{predicted:.0%}", "most frequent target": f"{target:.0%}"}
+
+
 def _finding(subject: str, values: dict[str, list[float]], flat: bool, max_spread: float, gained: float) -> Finding:  # noqa: FBT001 - which of two
     model, _, loss = subject.rpartition("/")
     spread, share = values["prediction_spread"][-1], values["prediction_share"][-1]
@@ -87,8 +94,7 @@ def _finding(subject: str, values: dict[str, list[float]], flat: bool, max_sprea
         evidence={
             "spread of the predictions over a batch": spread,
             "threshold": max_spread,
-            "most frequent predicted class": f"{share:.0%}" if not math.isnan(share) else "no classes",
-            "most frequent target": f"{values['target_share'][-1]:.0%}" if not math.isnan(share) else "no classes",
+            **_shares(share, values["target_share"][-1]),
             "the loss fell in the second half by": f"{gained:.1%}",
             "loss": loss,
         },

@@ -44,6 +44,6 @@ def frozen_output_layer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Fin
                 "parameters behind it that train": record.num_training,
                 "class": record.class_name,
             },
-            why="Its values are those of a new layer and require no gradient, and all that trains lies behind it.",
+            why="Its values are those of a new layer and require no gradient, and all that trains lies before it.",
             fix=f"{record.module}.requires_grad_(True)",
         )

@@ -82,8 +82,10 @@ def _fix(run: Run, optimizer: OptimizerRecord | None, given: str) -> str:
     group = f"add_param_group({{'params': {given}}})"
     if optimizer is not None:
         return f"build {optimizer.name} when the model is complete, or: {optimizer.name}.{group}"
-    names = [each.name for each in run.of(OptimizerRecord)][:MOST_NAMED]
-    return f"give them to an optimizer of their own, or to one of {', '.join(names)}: {group}"
+    every = [each.name for each in run.of(OptimizerRecord)]
+    names = list(dict.fromkeys(every))[:MOST_NAMED]
+    told = ", ".join(names) if len(names) > 1 else f"the {len(every)} that are called {names[0]}"
+    return f"give them to an optimizer of their own, or to one of {told}: {group}"
 
 
 def _written(names: Sequence[str], record: UnownedGradientsRecord) -> str:
