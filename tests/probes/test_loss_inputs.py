@@ -166,9 +166,42 @@ def test_dropout_as_a_function_is_seen_inside_a_model_in_evaluation_mode(run_cel
 
 
 def test_the_functions_of_dropout_are_torchs_own_again_afterwards(run_cell):
-    before = vars(torch._VF).copy(), torch.dropout
+    before = vars(torch._VF).copy(), torch.dropout, torch.nn.functional.scaled_dot_product_attention
     run_cell(EVALUATED.format(training="", before=""))
-    assert (vars(torch._VF), torch.dropout) == before
+    assert (vars(torch._VF), torch.dropout, torch.nn.functional.scaled_dot_product_attention) == before
+
+
+ATTENTIVE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.fc(x)
+        return F.scaled_dot_product_attention(x, x, x{given})
+
+net = Net().eval()
+{then}
+with torch.no_grad():
+    for _ in range(3):
+        net(torch.randn(2, 3, 4))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "then", "calls"),
+    [
+        (", dropout_p=0.2", "", 3),
+        (", None, 0.2", "", 3),
+        (", dropout_p=0.2 * self.training", "", 0),
+        ("", "", 0),
+        (", dropout_p=0.2", "net.fc.train()", 0),
+    ],
+)
+def test_dropout_of_attention_is_seen_inside_a_model_in_evaluation_mode(run_cell, given, then, calls):
+    run, _ = run_cell(ATTENTIVE.format(given=given, then=then))
+    assert sum(record.times for record in run.of(AwakeDropoutRecord)) == calls
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""This file is the wrapper around the functions of dropout: those that ``torch.nn.functional`` itself calls."""
+"""This file is the wrapper around the functions of dropout that ``torch.nn.functional`` calls, and around attention."""
 
 from typing import Any
 
 import torch
+from torch.nn import functional
 
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
@@ -17,12 +18,17 @@ DROPOUTS = (
     (torch, "dropout"),
     (torch, "alpha_dropout"),
     (torch, "feature_dropout"),
+    (functional, "scaled_dot_product_attention"),
 )  # fmt: skip
+# Of attention the fifth argument is a probability, and there is nothing that says whether it is active.
+ATTENTION, FIFTH = "scaled_dot_product_attention", 4
 
 
 def wrap_dropout(taps: Switchboard, original: Any) -> Any:
     """Wrap a function of dropout: only a call that is active makes an event."""
     name = original.__name__
+    if name == ATTENTION:
+        return _wrap_attention(taps, original)
 
     def dropout(*args: Any, **kwargs: Any) -> Any:
         output = original(*args, **kwargs)
@@ -33,3 +39,14 @@ def wrap_dropout(taps: Switchboard, original: Any) -> Any:
         return output
 
     return named_like(dropout, original)
+
+
+def _wrap_attention(taps: Switchboard, original: Any) -> Any:
+    def attention(*args: Any, **kwargs: Any) -> Any:
+        output = original(*args, **kwargs)
+        p = args[FIFTH] if len(args) > FIFTH else kwargs.get("dropout_p", 0)
+        if p and not (taps.quiet or is_compiling()):
+            taps.emit("dropout", ATTENTION, p, frame_at(1))
+        return output
+
+    return named_like(attention, original)
