@@ -17,13 +17,14 @@ def _names() -> tuple[str, ...]:
 
 def are_possible() -> bool:
     """Whether this process might open an accelerator, now or later."""
-    modules = [module for name in _names() if (module := _module(name)) is not None]
-    return torch.backends.mps.is_available() or any(each.is_available() for each in modules if each is not torch.mps)
+    return torch.backends.mps.is_available() or any(
+        getattr(each, "is_available", bool)() for each in _modules() if each is not torch.mps
+    )
 
 
 def in_use() -> Iterator[Any]:
     """Yield torch's module of each kind of accelerator that is open in this process, such as ``torch.cuda``."""
-    yield from (module for name in _names() if (module := _module(name)) is not None and _is_open(module))
+    yield from filter(_is_open, _modules())
 
 
 def streams() -> Streams:
@@ -34,9 +35,9 @@ def streams() -> Streams:
     found = []
     for module in in_use():
         read = getattr(module, "get_rng_state_all", None) or module.get_rng_state
-        put_back = module.set_rng_state_all if hasattr(module, "get_rng_state_all") else module.set_rng_state
+        write = module.set_rng_state_all if hasattr(module, "get_rng_state_all") else module.set_rng_state
         if not is_capturing():
-            found.append((put_back, read()))
+            found.append((write, read()))
     return tuple(found)
 
 
@@ -104,6 +105,10 @@ def _flat(state: Any) -> list[torch.Tensor]:
     return [state] if isinstance(state, torch.Tensor) else list(state)
 
 
+def _modules() -> Iterator[Any]:
+    yield from (module for name in _names() if (module := _module(name)) is not None)
+
+
 def _module(name: str) -> Any:
     module = getattr(torch, name, None)
     return module if hasattr(module, "get_rng_state") else None
@@ -112,4 +117,5 @@ def _module(name: str) -> Any:
 def _is_open(module: Any) -> bool:
     if module is torch.mps:
         return torch.backends.mps.is_available()
-    return bool(getattr(module, "is_initialized", module.is_available)())
+    available = getattr(module, "is_available", bool)
+    return bool(getattr(module, "is_initialized", available)())
