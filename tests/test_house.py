@@ -56,6 +56,7 @@ HOOK = re.compile(r"_?register_\w*hook\w*")
 # What a forward may have switched is put back by the same setter. The recipe for inference is that mode.
 ALLOWED = {
     "probes/replay.py": {"no_grad"},
+    "probes/hand_steps.py": {"no_grad"},  # tells a step amid events that touch no tensors, as taps do
     "models/streams.py": {"set_default_dtype"},
     "tuning/recipes/inference.py": {"inference_mode"},
     "tuning/recurrent_layers.py": {"inference_mode", "enable_grad"},  # a layer of its own is tried

@@ -1,9 +1,12 @@
-"""This file finds the name by which code can speak of a model that a run trained."""
+"""This file finds the names by which code can speak of a model that a run trained, and of its parameters."""
 
+from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.session.run import Run
 
 UNKNOWN = "model"
+# Tensors that are named one by one.
+MOST_NAMES = 6
 
 
 def model_name(run: Run, path: str | None = None) -> str:
@@ -18,3 +21,17 @@ def model_name(run: Run, path: str | None = None) -> str:
         own = [name for name in names if path == name or path.startswith(f"{name}.")]
         return max(own, key=len, default=UNKNOWN)
     return names[0] if len(names) == len(run.of(ModelRecord)) == 1 else UNKNOWN
+
+
+def parameters_in(run: Run, path: str | None = None) -> str:
+    """Return code for what is trained: ``net.parameters()``, or ``[w, b]`` where a loop steps on tensors of no model.
+
+    Args:
+        run: The run.
+        path: Path of a module or a parameter; None for that of no special one.
+    """
+    names = [name for record in run.of(HandStepsRecord) for name in record.parameters]
+    model = model_name(run, path or next(iter(names), None))
+    if model == UNKNOWN and 0 < len(names) <= MOST_NAMES and all(name.isidentifier() for name in names):
+        return f"[{', '.join(names)}]"
+    return f"{model}.parameters()"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torchmagic.records.data import ClassCountsRecord, Source
-from torchmagic.records.loop import RebuiltOptimizerRecord
+from torchmagic.records.loop import HandStepsRecord, RebuiltOptimizerRecord
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
@@ -73,12 +73,15 @@ def single_objective(run: Run) -> Objective | None:
     """Return the objective of a run, or None: two optimizers with losses of their own, as of a GAN or actor and critic.
 
     None too for a loss that uses ``log_prob`` or weighs samples by numbers of both signs, for a function of the user's
-    own in the graph (it may reverse gradients), for a loss without a standard criterion, and where that is not known.
+    own in the graph (it may reverse gradients), for steps by hand that do not go down the gradient (those of an attack
+    go up), for a loss without a standard criterion, and where that is not known.
     """
     records = run.of(ObjectiveRecord)
     if not records or not {each.place for each in run.of(BackwardRecord)} <= {each.place for each in records}:
         return None
     if any(each.log_prob or each.weighted or not each.criteria for each in records):
+        return None
+    if not all(each.descends for each in run.of(HandStepsRecord)):
         return None
     functions = {name for each in run.of(ReachRecord) for name in each.opaque}
     if functions - set(PLAIN_FUNCTIONS) or _compete(run):

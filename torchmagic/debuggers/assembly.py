@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchmagic.debuggers.anomaly_parts import anomaly_parts
+from torchmagic.debuggers.memory_parts import memory_parts
 from torchmagic.debuggers.parts import Parts
 from torchmagic.debuggers.rank_parts import rank_parts
 from torchmagic.debuggers.settings import Level, Settings
@@ -12,7 +13,6 @@ from torchmagic.probes.activations import Activations
 from torchmagic.probes.awake_dropout import AwakeDropout
 from torchmagic.probes.batches import Batches
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.categories import Categories
 from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.clipping import Clipping
 from torchmagic.probes.compiled_calls import CompiledCalls
@@ -30,8 +30,8 @@ from torchmagic.probes.global_modes import GlobalModes
 from torchmagic.probes.gradient_uses import GradientUses
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.gradless import Gradless
+from torchmagic.probes.hand_steps import HandSteps
 from torchmagic.probes.headroom import Headroom
-from torchmagic.probes.holders import Holders
 from torchmagic.probes.hooks import Hooks
 from torchmagic.probes.host_reads import HostReads
 from torchmagic.probes.inputs import Inputs
@@ -44,7 +44,6 @@ from torchmagic.probes.loop_order import LoopOrder
 from torchmagic.probes.loss_inputs import LossInputs
 from torchmagic.probes.loss_scaling import LossScaling
 from torchmagic.probes.losses import Losses
-from torchmagic.probes.memory import Memory
 from torchmagic.probes.mixed_precision import MixedPrecision
 from torchmagic.probes.modes import Modes
 from torchmagic.probes.objectives import Objectives
@@ -60,7 +59,6 @@ from torchmagic.probes.reach import Reach
 from torchmagic.probes.rebuilding import Rebuilding
 from torchmagic.probes.received import Received
 from torchmagic.probes.rectifiers import Rectifiers
-from torchmagic.probes.retained import Retained
 from torchmagic.probes.riders import Riders
 from torchmagic.probes.row_mixing import RowMixing
 from torchmagic.probes.slow_modes import SlowModes
@@ -123,8 +121,10 @@ class Assembly:
         self._pacer.change(share=settings.budget_share, always=EVERY_STEP if closely else frozenset())
         self._timing.records = settings.watches("performance")
         make, cast = self._parts, self._cast
+        reach = make(Reach, cast, self._pacer)
         return (
             cast,
+            *([make(HandSteps, cast, reach)] if settings.watches("backward") else []),
             self._timing,
             self.passes,
             *self._data(settings),
@@ -141,12 +141,12 @@ class Assembly:
             *self._speed(settings),
             *([make(Devices, cast)] if settings.watches("device") else []),
             *self._mixed_precision(settings),
-            *self._connections(settings),
+            *self._connections(settings, reach),
             self._sites,
             make(OptimizerGroups, cast, self._sites),
             *([make(Standstill, cast)] if settings.watches("weights") else []),
             *([make(LearningRates, cast)] if settings.watches("lr") else []),
-            *self._memory(settings),
+            *memory_parts(make, settings, cast, self._pacer, self.namespace),
             make(GlobalModes),
             make(CompiledCalls, cast, self._taps),
             make(Hooks, cast),
@@ -185,10 +185,10 @@ class Assembly:
         if settings.watches("weights"):
             yield self._parts(EqualUnits, cast, taps)
 
-    def _connections(self, settings: Settings) -> Iterator[Probe]:
+    def _connections(self, settings: Settings, reach: Reach) -> Iterator[Probe]:
         """Yield the probes of what a loss reaches, which gradients arrive, and which steps use them."""
         if settings.watches("backward"):
-            yield (reach := self._parts(Reach, self._cast, self._pacer))
+            yield reach
             yield self._parts(Detached, self._cast)
             yield self._parts(Strays, self._cast, reach)
             yield self._parts(FrozenOutput, self._cast, reach)
@@ -240,11 +240,3 @@ class Assembly:
             yield (precision := self._parts(MixedPrecision, self._cast, self._taps, self._leaves))
             yield self._parts(LossScaling, self._cast)
             yield self._parts(Headroom, self._cast, precision, self._taps, self._leaves, self._pacer)
-
-    def _memory(self, settings: Settings) -> Iterator[Probe]:
-        if settings.watches("memory"):
-            yield self._parts(Memory)
-            yield self._parts(Retained, self._cast, self.namespace)
-            yield self._parts(Holders, self.namespace)
-            if settings.level in (Level.ADVANCED, Level.EXPERT):  # they tell what memory is used for
-                yield self._parts(Categories, self._cast, self._pacer)

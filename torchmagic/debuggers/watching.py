@@ -86,7 +86,8 @@ class Watch:
         self._session.add(self.run)
         self._recorder.add(surroundings())
         self._become()
-        self._taps.on("step_end", self._close_step)
+        for event in ("step_end", "update_end"):
+            self._taps.on(event, self._close_step)
         self._open = True
         try:
             self._taps.open()

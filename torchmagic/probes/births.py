@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
-from torchmagic.probes.operands import bad_rows, operands, where_bad
+from torchmagic.probes.operands import bad_rows, empty_columns, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
 from torchmagic.probes.origin_slice import cut
@@ -78,7 +78,7 @@ class Births:
         self, bad: list[tuple[str, torch.Tensor]], loss: torch.Tensor | None, frame: FrameType | None
     ) -> NonfiniteRecord:
         """Return where the gradient of a finite loss broke: operator, line, and the parameter nearest to the loss."""
-        wanted = self._learning(bad)
+        wanted = self._learning()
         for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
             outcome = self._again(backward, frame, wanted)
             if outcome is not None and outcome.event is not None:
@@ -92,7 +92,7 @@ class Births:
 
     def is_scalers(self, frame: FrameType | None) -> bool:
         """Whether the gradients of the last backward are finite as long as no scaler multiplies them."""
-        wanted = self._learning([])
+        wanted = self._learning()
         for backward in self._memory.backwards[-1:]:
             outcome = self._again(backward, frame, wanted)
             return outcome is None or outcome.event is None
@@ -173,7 +173,7 @@ class Births:
             return self._gradient(bad or [], op=event.op if event.own else event.node, **facts)
         grows = facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER)
         began = self._explosions.began(self.step) if grows else None
-        if began is not None and self._explosions.large(self._parameters()):
+        if began is not None and self._explosions.large(self._learning()):
             facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
         model = path.partition(".")[0] if path else None
         return self._record(Birth.FORWARD, event.output, op=event.op, model=model, **facts)
@@ -193,10 +193,8 @@ class Births:
         return self._input(value, f"{role}{words}{where_bad(value)}", place)
 
     def _input(self, value: torch.Tensor, where: str, place: Place | None, **facts: Any) -> NonfiniteRecord:
-        rows = bad_rows(value)
-        return self._record(
-            Birth.INPUT, value, place=place, where=where, rows=rows, cause=Cause.BAD_DATA, proven=True, **facts
-        )
+        facts |= {"rows": bad_rows(value), "empty_columns": empty_columns(value), "cause": Cause.BAD_DATA}
+        return self._record(Birth.INPUT, value, place=place, where=where, proven=True, **facts)
 
     def _bad_parameter(self) -> NonfiniteRecord | None:
         """Return the first parameter that was not finite before the forward, and what made it so."""
@@ -227,9 +225,9 @@ class Births:
             facts["module"] = facts.get("module") or name.rpartition(".")[0] or None
         return self._record(Birth.GRADIENT, gradient, model=model, parameter=name, num_parameters=len(bad), **facts)
 
-    def _learning(self, bad: list[tuple[str, torch.Tensor]]) -> list[torch.Tensor]:
-        """Return the tensors whose gradients are asked for: those that optimizers step, and those of called models."""
-        steps = [ref() for entry in self._cast.optimizers for ref in entry.refs]
+    def _learning(self) -> list[torch.Tensor]:
+        """Return the tensors whose gradients are asked for: those that are stepped, and those of called models."""
+        steps = [ref() for entry in self._cast.steppers for ref in entry.refs]
         found = {each: None for each in (*steps, *self._parameters()) if each is not None and each.requires_grad}
         return list(found)
 

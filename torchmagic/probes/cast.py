@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.probes.members import Model, Optimizer, is_lazy
+from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
 from torchmagic.probes.names import Names
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.records.loop import BY_HAND
 from torchmagic.records.model import ModelRecord, OptimizerRecord, ParameterRecord
 from torchmagic.records.note import NoteRecord
 from torchmagic.session.recorder import Recorder
@@ -37,6 +38,7 @@ class Cast:
         self.names = Names(namespace)
         self.models: list[Model] = []
         self.optimizers: list[Optimizer] = []
+        self.stand_ins: list[Optimizer] = []
         self.current: Model | None = None
         self._only = only
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
@@ -80,6 +82,11 @@ class Cast:
         self._by_optimizer.clear()
         self._wake()
 
+    @property
+    def steppers(self) -> list[Optimizer]:
+        """The optimizers that stepped, and what stands for one where a loop steps by hand."""
+        return [*self.optimizers, *self.stand_ins]
+
     def model_of(self, module: nn.Module) -> Model | None:
         """Return the model a root call belongs to; None when it has no parameters or is not watched."""
         known = self._by_module.get(id(module))
@@ -93,8 +100,8 @@ class Cast:
                 return path
         return None
 
-    def optimizer(self, optimizer: torch.optim.Optimizer) -> Optimizer:
-        """Return what is known of an optimizer that steps."""
+    def optimizer(self, optimizer: torch.optim.Optimizer | ByHand) -> Optimizer:
+        """Return what is known of an optimizer that steps, or of what stands for one."""
         return self._by_optimizer[id(optimizer)]
 
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
@@ -198,6 +205,18 @@ class Cast:
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
+
+    def stand_in(self, by_hand: ByHand) -> None:
+        """Name what a loop trains without an optimizer: as a model has it, else by the variable that holds it."""
+        known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+        known |= self.names.of_tensors([leaf for leaf in by_hand.leaves if id(leaf) not in known])
+        places = {identity: place for place, identity in enumerate(known)}
+        leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))
+        by_hand.refs = [weakref.ref(leaf) for leaf in leaves]
+        entry = self._by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
+        entry.refs, entry.packs = list(by_hand.refs), packs_well(leaves)
+        entry.names = tuple(known.get(id(leaf)) or f"tensor {i}" for i, leaf in enumerate(leaves))
+        self.stand_ins = [entry]
 
     def _tell_optimizers(self) -> None:
         untold, self._untold = self._untold, []

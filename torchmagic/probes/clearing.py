@@ -67,13 +67,14 @@ class Clearing:
         taps.on("backward_end", self._backward_ends)
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
+        taps.on("update_end", self._updated)
 
     def detach(self) -> None:
         """Let go of everything."""
         self._states.clear()
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        for entry in self._cast.optimizers:
+        for entry in self._cast.steppers:
             state = self._states.get(id(entry))
             if state is None or (state.dirty is not None and not state.dirty):
                 continue
@@ -86,7 +87,7 @@ class Clearing:
                 state.site = site_of(frame)
 
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
-        for entry in self._cast.optimizers:
+        for entry in self._cast.steppers:
             state = self._states.get(id(entry))
             if state is None or state.stepping or not state.dirty:
                 continue
@@ -113,7 +114,11 @@ class Clearing:
         state.clean_looks = 0 if dirty else state.clean_looks + 1
         return dirty
 
-    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+    def _updated(self, by_hand: Any, _: object) -> None:
+        self._step_begins(by_hand, None)
+        self._step_ends(by_hand, 0)
+
+    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> None:
         entry = self._cast.optimizer(optimizer)
         state = self._states.get(id(entry))
         if state is None:

@@ -28,6 +28,8 @@ EVENTS = (
     "weights_may_change",  # (module, frame), before ``Module.apply``, without a frame, and after it
     "step_begin",  # (optimizer, frame)
     "step_end",  # (optimizer, nanoseconds)
+    "update_begin",  # (what stands for an optimizer, frame), after a backward that a step by hand may follow
+    "update_end",  # (what stands for an optimizer, 0), once such a step was seen
     "batch",  # (loader iterator, batch, nanoseconds)
     "loader_built",  # (loader, frame)
     "exhausted",  # (loader iterator), where it has no more batches

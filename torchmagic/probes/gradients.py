@@ -67,6 +67,8 @@ class Gradients:
         self._recorder, self._clock = recorder, taps.clock
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
+        taps.on("update_begin", self._step_begins)
+        taps.on("update_end", self._step_ends)
         taps.on("clip", self._clipped)
         taps.on("clip_value", self._clips_values)
 

@@ -37,12 +37,12 @@ def walk(tensors: Any, *, most: int = MOST_NODES) -> Walk:
         most: Nodes after which the walk is given up.
     """
     todo = [node for each in roots(tensors) if (node := each.grad_fn) is not None]
-    seen: set[Any] = set()
+    seen: dict[Any, None] = {}  # in their order
     while todo:
         node = todo.pop()
         if node in seen:
             continue
-        seen.add(node)
+        seen[node] = None
         if len(seen) > most:
             return Walk(list(seen), complete=False)
         todo += [parent for parent, _ in node.next_functions if parent is not None and parent not in seen]

@@ -62,6 +62,7 @@ class Losses:
         self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
         taps.on("step_end", self._fetcher.fetch)
+        taps.on("update_end", self._fetcher.fetch)
         self._scaling.attach(taps)
 
     def fetch(self) -> None:

@@ -60,11 +60,28 @@ class Model:
         self.parameters = dict.fromkeys(self.parameters, nobody)
 
 
+class ByHand:
+    """Stands for an optimizer where a loop changes weights by itself."""
+
+    def __init__(self) -> None:
+        self.refs: list[weakref.ref[torch.Tensor]] = []
+
+    @property
+    def leaves(self) -> list[torch.Tensor]:
+        """What losses were traced back to, as far as it is still there."""
+        return [leaf for ref in self.refs if (leaf := ref()) is not None]
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """One group, as an optimizer has it."""
+        return [{"params": self.leaves}]
+
+
 class Optimizer:
     """An optimizer that stepped: its name, its parameters and what they are called."""
 
-    def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
-        self.ref = weakref.ref(optimizer)
+    def __init__(self, optimizer: Any, name: str) -> None:
+        self.ref: weakref.ref[torch.optim.Optimizer] = weakref.ref(optimizer)
         self.name = name
         self.class_name = type(optimizer).__name__
         self.steps = 0

@@ -1,6 +1,6 @@
 """This file is the names: what the user calls a model, an optimizer or a loader."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -76,6 +76,14 @@ class Names:
         for name, value in self._candidates():
             if isinstance(value, kind):
                 yield name, value
+
+    def of_tensors(self, tensors: Sequence[torch.Tensor]) -> dict[int, str]:
+        """Return the names of those tensors that have one, by identity."""
+        wanted, found = {id(tensor) for tensor in tensors}, dict[int, str]()
+        for name, value in self._candidates() if wanted else ():
+            if id(value) in wanted:
+                found.setdefault(id(value), name)
+        return found
 
     def functions(self) -> Iterator[tuple[str, FunctionType]]:
         """Yield the user's own functions and the ``forward`` of the user's own modules."""

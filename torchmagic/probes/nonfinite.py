@@ -15,6 +15,7 @@ from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.members import ByHand
 from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.origin_words import sentence
@@ -95,6 +96,7 @@ class Nonfinite:
         taps.on("backward_end", self._late.look)
         taps.on("backward_error", self._backward_failed)
         taps.on("step_begin", self._stepping)
+        taps.on("update_begin", self._stepping)
 
     def flush(self, step: int) -> None:
         """Let go of the step's tensors."""
@@ -185,7 +187,7 @@ class Nonfinite:
             self._tell_gradient([], frame)
         error.add_note(f"torchmagic: {self._sentence}")
 
-    def _stepping(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+    def _stepping(self, optimizer: torch.optim.Optimizer | ByHand, frame: FrameType) -> None:
         if self._found:
             return
         step = self._births.step
@@ -199,7 +201,7 @@ class Nonfinite:
         if not step & (step - 1) and not self._found:
             self._states.before_step(step, user_frame(frame), self._recorder)
 
-    def _look_closer(self, optimizer: torch.optim.Optimizer, total: float | None, frame: FrameType) -> None:
+    def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, total: float | None, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
         held = [
             (name, tensor.grad)

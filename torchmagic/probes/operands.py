@@ -11,6 +11,8 @@ from torchmagic.analyses.counting import counted
 MOST_OPERANDS = 3
 # Columns and rows named in a record.
 MOST_COLUMNS = 6
+# In so many rows a column that is never finite is bad as a whole.
+FEWEST_ROWS = 4
 
 
 def operands(call: tuple[Any, Any, Any] | None) -> str:
@@ -43,6 +45,13 @@ def where_bad(value: torch.Tensor) -> str:
         return f"columns {', '.join(map(str, columns[:MOST_COLUMNS]))}{more} of {value.shape[1]}"
     first = bad.nonzero()[0].tolist()
     return f"first at index {tuple(first)} of shape {tuple(value.shape)}"
+
+
+def empty_columns(value: torch.Tensor) -> int:
+    """Return how many columns of a table have no finite value; 0 where it has too few rows to tell."""
+    bad = _bad(value)
+    is_table = bad is not None and value.dim() == 2 and len(value) >= FEWEST_ROWS  # noqa: PLR2004 - a table
+    return int(bad.all(0).sum()) if bad is not None and is_table else 0
 
 
 def bad_rows(value: torch.Tensor) -> tuple[int, ...]:

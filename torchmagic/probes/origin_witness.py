@@ -35,7 +35,13 @@ class Witnesses:
                 continue
             held = [(name, value.grad) for name, ref in model.parameters.items() if (value := ref()) is not None]
             found += [(name, grad) for name, grad in held if grad is not None and not is_finite(grad)]
-        return found
+        return found or self._bad_by_hand()
+
+    def _bad_by_hand(self) -> list[tuple[str, torch.Tensor]]:
+        """Return the same of what a loop steps by hand, which may be tensors of no model."""
+        named = [pair for entry in self._cast.stand_ins for pair in zip(entry.names, entry.refs, strict=True)]
+        held = [(name, value.grad) for name, ref in named if (value := ref()) is not None]
+        return [(name, grad) for name, grad in held if grad is not None and _suits(grad) and not is_finite(grad)]
 
     def _gradient(self, name: str, model: Model) -> torch.Tensor | None:
         ref = self._known.get(name)

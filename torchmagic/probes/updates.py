@@ -39,6 +39,8 @@ class Updates:
         self._recorder = recorder
         taps.on("step_begin", self._copy)
         taps.on("step_end", self._compare)
+        taps.on("update_begin", self._copy)
+        taps.on("update_end", self._compare)
 
     def detach(self) -> None:
         """Let go of the copy."""

@@ -34,15 +34,16 @@ class Weights:
         """Listen for optimizer steps."""
         self._recorder = recorder
         taps.on("step_begin", self._measure)
+        taps.on("update_begin", self._measure)
 
     def detach(self) -> None:
         """Take a last look at what became of the weights."""
         for ref in self._stepped.values():
             optimizer = ref()
             if optimizer is not None and self._recorder is not None:
-                weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-                named = zip(self._cast.optimizer(optimizer).names, weights, strict=True)
-                kept = {name: each.detach() for name, each in named if is_measurable(each)}
+                entry = self._cast.optimizer(optimizer)
+                named = zip(entry.names, (ref() for ref in entry.refs), strict=True)
+                kept = {name: each.detach() for name, each in named if each is not None and is_measurable(each)}
                 self._recorder.append("weight_norm_at_end", norms(list(kept.values())), tuple(kept))
         self._stepped.clear()
 

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from torchmagic.records.place import Place
 
+# Who steps where a loop changes weights by itself.
+BY_HAND = "the loop"
+
 
 class Idle(StrEnum):
     """Why a step had no gradients."""
@@ -39,6 +42,21 @@ class IdleStepRecord:
     computed: bool
     place: Place | None
     reset: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandStepsRecord:
+    """The steps of a run that a loop made by itself, without an optimizer of torch's; written as the run ends.
+
+    Args:
+        steps: How many.
+        parameters: Names of the tensors that the losses were traced back to.
+        descends: Whether nearly all of those that were looked at went against the gradient.
+    """
+
+    steps: int
+    parameters: tuple[str, ...]
+    descends: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,7 @@ class NonfiniteRecord:
         num_parameters: Parameters with a non-finite gradient.
         cause: Class of the cause.
         rows: First rows of the batch that hold bad data.
+        empty_columns: How many columns of a table have no finite value at all.
         began: Step at which the weights, or the gradients, began to explode; None where they did not.
         proven: Whether a replay showed the operator; otherwise it was concluded from names in the graph.
         evaluation: Number of the evaluation in which it was seen, from 1 on; None in training.
@@ -108,6 +109,7 @@ class NonfiniteRecord:
     num_parameters: int = 0
     cause: Cause = Cause.UNKNOWN
     rows: tuple[int, ...] = ()
+    empty_columns: int = 0
     began: int | None = None
     proven: bool = False
     evaluation: int | None = None

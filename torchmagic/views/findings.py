@@ -3,11 +3,15 @@
 from torchmagic.analyses.counting import counted
 from torchmagic.analyses.ranks_steps import told_steps
 from torchmagic.analyses.verdict import verdict
+from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.model import LoaderRecord, ModelRecord, OptimizerRecord
 from torchmagic.records.note import CrashRecord, FailureRecord, NoteRecord
 from torchmagic.session.run import Run, Status
 from torchmagic.views.numbers import as_count, as_seconds, as_share
 from torchmagic.views.page import Block, Facts, Findings, Page, Text
+
+# Tensors that are named where a loop steps by hand.
+MOST_NAMES = 6
 
 
 def findings_page(run: Run) -> Page:
@@ -65,12 +69,18 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         )
         for record in run.of(OptimizerRecord)
     ]
+    rows += [("optimizer", _by_hand(record)) for record in run.of(HandStepsRecord)]
     rows += [("loader", _loader(record)) for record in run.of(LoaderRecord)]
     rows.append(("steps", str(told_steps(run))))
     if run.clock.seconds:
         rows.append(("time", as_seconds(run.clock.seconds)))
         rows.append(("cost of watching", f"{as_share(run.overhead)} of that ({as_seconds(run.clock.cost)})"))
     return rows
+
+
+def _by_hand(record: HandStepsRecord) -> str:
+    names, more = record.parameters[:MOST_NAMES], len(record.parameters) - MOST_NAMES
+    return f"none: the loop itself changes {', '.join(names)}{f' and {more} more' if more > 0 else ''}"
 
 
 def _loader(record: LoaderRecord) -> str:

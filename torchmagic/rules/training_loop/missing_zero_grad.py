@@ -14,7 +14,9 @@ deep learning systems", ICSE 2020 (missing API call).
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import BY_HAND
 from torchmagic.records.protocol import UnclearedGradientsRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -38,7 +40,7 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
             severity=Severity.ERROR,
             confidence=0.97,
             title=f"{optimizer} steps {so if now_and_then else 'on gradients that are never reset'}",
-            optimizer=optimizer,
+            optimizer=optimizer if optimizer != BY_HAND else None,
             **line_of(longest.backward),
             step=records[0].step,
             evidence={
@@ -48,5 +50,12 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
             },
             why="backward() adds to .grad, and nothing cleared it between the steps: each step follows the sum of all "
             "gradients so far.",
-            fix=f"{optimizer}.zero_grad()  # once a step, before backward()",
+            fix=f"{_reset(run, optimizer)}  # once a step, before backward()",
         )
+
+
+def _reset(run: Run, optimizer: str) -> str:
+    """Return code that resets the gradients that an optimizer, or a loop by itself, steps on."""
+    if optimizer != BY_HAND:
+        return f"{optimizer}.zero_grad()"
+    return f"for each in {parameters_in(run)}: each.grad = None"
