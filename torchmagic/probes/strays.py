@@ -213,7 +213,10 @@ class Strays:
                         yield (full, attribute), stray, tensor
 
     def _registered(self) -> set[int]:
-        refs = (ref for model in self._cast.models for ref in model.parameters.values())
+        """Return the parameters of models that a name leads to; one that is called out of a list is none of them."""
+        named = {id(module) for _, module in self._cast.names.optimizers(nn.Module)}
+        models = (model for model in self._cast.models if id(model.ref()) in named)
+        refs = (ref for model in models for ref in model.parameters.values())
         return {id(tensor) for ref in refs if (tensor := ref()) is not None}
 
     def _judge(self) -> None:

@@ -13,6 +13,7 @@ stay as it is should say so: ``requires_grad_(False)``.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
 from torchmagic.records.finding import Finding, Severity
@@ -24,18 +25,25 @@ from torchmagic.session.run import Run
 # Iterations in which the same parameter must have received a gradient.
 MIN_ITERATIONS = 3
 MOST_NAMED = 4
+# Of more models than this the first stands for all.
+MOST_MODELS = 3
 
 
 @rule
 def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
     """Report, per model, parameters with gradients that no optimizer owns and nothing else changed."""
+    found = []
     for model in dict.fromkeys(record.model for record in run.of(UnownedGradientsRecord)):
         records = [record for record in run.of(UnownedGradientsRecord) if record.model == model]
         if records[-1].owned == 0 and not records[-1].training:
             continue  # a fixed network in evaluation mode that gradients only pass through
         names = _steady(records)
         if names:
-            yield _finding(run, names, records)
+            found.append(_finding(run, names, records))
+    if len(found) <= MOST_MODELS:
+        yield from found
+    else:
+        yield replace(found[0], title=f"{found[0].title}, and so for {len(found) - 1} other models")
 
 
 def _steady(records: Sequence[UnownedGradientsRecord]) -> list[str]:
