@@ -106,7 +106,7 @@ def test_an_operator_that_a_replay_showed_is_surer_than_one_from_names():
 @pytest.mark.parametrize("cause", CURES_OF_CAUSES)
 def test_a_cause_has_advice_of_its_own(cause):
     (finding,) = born(Birth.FORWARD, op="mul", cause=cause)["nonfinite-forward"]
-    assert finding.fix == CURES_OF_CAUSES[cause].replace("{model}", "model")
+    assert finding.fix == CURES_OF_CAUSES[cause].replace("{parameters}", "model.parameters()")
     assert finding.evidence["cause"] == cause.value
 
 
@@ -164,3 +164,9 @@ def test_a_state_of_the_optimizer_is_told_by_its_name(silences, severity):
     assert (finding.severity, finding.parameter) == (severity, "net.0.weight")
     assert ("no longer updated" in finding.title) == silences
     assert ("was non-finite before the step" in finding.title) != silences
+
+
+def test_a_column_without_any_finite_value_is_a_case_for_its_scale_and_not_for_zeros():
+    (finding,) = born(Birth.INPUT, empty_columns=1)["nonfinite-input"]
+    assert "clamp_min" in finding.fix
+    assert "nan_to_num" not in finding.fix

@@ -19,6 +19,7 @@ from torchmagic.analyses.objective import NEAR_CHANCE, begins_anew, chance_level
 from torchmagic.analyses.rates import searches_rate, vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.model import LoaderRecord
 from torchmagic.records.notebook import OptimizerStateRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -67,5 +68,17 @@ def loss_not_decreasing(run: Run, *, min_steps: float = MIN_STEPS, min_end: floa
             "steps": run.steps,
         },
         why="The loss is no better than that of the best constant answer, so nothing of the inputs is used.",
-        fix="# train on one small batch again and again: its loss must go to 0",
+        fix=f"{_first_batch(run)}  # train on this alone: where its loss goes to 0, look at the data and the rate, "
+        "where it does not, at the model and the loss",
+    )
+
+
+def _first_batch(run: Run) -> str:
+    """Return code that takes one batch: from the loader, where there is only one and it has a name."""
+    names = {each.name for each in run.of(LoaderRecord)}
+    name = names.pop() if len(names) == 1 else ""
+    return (
+        f"batch = next(iter({name}))"
+        if name.replace(".", "").isidentifier() and name != "DataLoader"
+        else "x, y = x[:8], y[:8]"
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torchmagic.analyses.model_names import model_name
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import begins_anew, single_objective
 from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, spikes
 from torchmagic.records.finding import Finding, Severity
@@ -53,6 +53,5 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
             "spikes": int(high.sum()),
         },
         why="The steps before were alike and this one is not: its batch differs, or the step before went too far.",
-        fix=f"torch.nn.utils.clip_grad_norm_({model_name(run)}.parameters(), 1.0)"
-        "  # and look at the batch of this step",
+        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, 1.0)  # and look at the batch of this step",
     )

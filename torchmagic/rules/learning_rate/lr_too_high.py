@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.rates import PASSED, Rate, endless_warm_up, rates, searches_rate
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
@@ -76,7 +77,7 @@ def lr_too_high(run: Run, *, max_ratio: float = MAX_RATIO, max_jump: float = MAX
         usual, jump = float(np.median(late)) if len(late) else 0.0, float(early.max(initial=0.0))
         if each.from_zero or (usual <= max_ratio and jump <= max_jump):
             continue
-        yield _finding(each.group, _peak(run, each.group), (trouble, usual, jump), (max_ratio, max_jump))
+        yield _finding(run, each.group, (trouble, usual, jump), (max_ratio, max_jump))
         return
 
 
@@ -85,8 +86,8 @@ def _peak(run: Run, group: GroupRecord) -> float:
     return group.lr or max((float(each.values.max()) for each in rates(run) if each.group == group), default=math.nan)
 
 
-def _finding(group: GroupRecord, rate: float, seen: tuple[str, float, float], limits: tuple[float, float]) -> Finding:
-    trouble, usual, jump = seen
+def _finding(run: Run, group: GroupRecord, seen: tuple[str, float, float], limits: tuple[float, float]) -> Finding:
+    rate, (trouble, usual, jump) = _peak(run, group), seen
     return Finding(
         rule="lr-too-high",
         severity=Severity.WARNING,
@@ -104,7 +105,7 @@ def _finding(group: GroupRecord, rate: float, seen: tuple[str, float, float], li
             "loss": trouble,
         },
         why="Each step overshoots: the next gradient belongs to other weights, far from where the last one pointed.",
-        fix=f"torch.optim.{group.class_name}(model.parameters(), lr={rate / 100:g})  # or a warm-up",
+        fix=f"{built_with(run, group, 'lr', rate / 100)}  # or a warm-up",
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_lines import lines_assigning
 from torchmagic.records.finding import Finding, Severity
@@ -66,7 +67,7 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
                 "schedule": rate.schedules[0].class_name if rate.schedules else "none",
             },
             why="A step is the learning rate times a direction: with a rate of 0 the weights stay as they are.",
-            fix=_fix(rate),
+            fix=_fix(run, rate),
         )
 
 
@@ -108,7 +109,7 @@ def _place(run: Run, rate: Rate) -> Located:
     return line_of(rate.group.built)
 
 
-def _fix(rate: Rate) -> str:
+def _fix(run: Run, rate: Rate) -> str:
     if rate.schedules and any(rate.schedules[0].base_lr):
         above = np.flatnonzero(np.abs(rate.values) >= ZERO)
         told = "each epoch; use / and not // in a factor"
@@ -119,4 +120,4 @@ def _fix(rate: Rate) -> str:
                 f"0 from step {above[-1] + 1} of {len(rate.values)} on: plan the schedule for all steps that it makes"
             )
         return f"print({rate.schedules[0].name}.get_last_lr())  # {told}"
-    return f"torch.optim.{rate.group.class_name}(model.parameters(), lr=1e-3)"
+    return built_with(run, rate.group, "lr", 1e-3)

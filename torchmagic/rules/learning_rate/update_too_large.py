@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
@@ -59,7 +60,7 @@ def update_too_large(run: Run, *, max_ratio: float = MAX_RATIO, from_step: float
                 "learning rate": each.group.lr if each.group.lr is not None else "not known",
             },
             why="The direction of a gradient holds near the weights at which it was taken; so long a step leaves it.",
-            fix=f"torch.optim.{each.group.class_name}(model.parameters(), lr={(each.group.lr or 0.1) / 100:g})",
+            fix=built_with(run, each.group, "lr", (each.group.lr or 0.1) / 100),
         )
 
 

@@ -18,6 +18,8 @@ from statistics import median
 
 from torchmagic.analyses.clipped_norms import clipped_norms, held_norm
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
+from torchmagic.analyses.model_names import parameters_in
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -62,7 +64,7 @@ def update_too_small(
     if worst >= max_ratio or brought is None or brought >= max_change:
         return
     group = updates[0].group
-    why, fix = _reason(gradients, updates, worst, max_ratio)
+    why, fix = _reason(run, gradients, updates, worst, max_ratio)
     yield Finding(
         rule="update-too-small",
         severity=Severity.WARNING,
@@ -115,7 +117,9 @@ def _changes(
     return change, None
 
 
-def _reason(gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float, max_ratio: float) -> tuple[str, str]:
+def _reason(
+    run: Run, gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float, max_ratio: float
+) -> tuple[str, str]:
     """Return why the steps are short, and what to write: the bound of the gradients, or the rate."""
     group, used = updates[0].group, gradients.used
     length = max(float((each.ratios * each.lengths[0]).max()) for each in updates)
@@ -124,7 +128,7 @@ def _reason(gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float
             why = (
                 f"Clipping leaves {used:.1g} of a norm of {gradients.before:.1g}: the bound is to blame, not the rate."
             )
-            return why, f"torch.nn.utils.clip_grad_norm_(model.parameters(), {gradients.before:.1g})"
+            return why, f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, {gradients.before:.1g})"
         if gradients.held:
             why = (
                 f"All gradients have a norm of {used:.1g} in the steps, whatever the batch: a line scales them to that."
@@ -132,7 +136,7 @@ def _reason(gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float
             return why, f"max_norm = 1.0  # where gradients are scaled: the bound is {used:.1g}"
     return (
         "At this pace a thousand steps change nothing that could be seen: gradients are there, the rate is not.",
-        f"torch.optim.{group.class_name}(model.parameters(), lr={_better(group.lr, worst):.0e})",
+        built_with(run, group, "lr", float(f"{_better(group.lr, worst):.0e}")),
     )
 
 

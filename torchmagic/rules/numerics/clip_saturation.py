@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from torchmagic.analyses.clipped_norms import clipped_norms
-from torchmagic.analyses.model_names import model_name
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
 from torchmagic.session.run import Run
@@ -53,7 +53,7 @@ def clip_saturation(run: Run, *, min_share: float = MIN_SHARE, min_times: float 
             "norm after clipping (median)": median(norms.after),
         },
         why="The bound decides the length of every step, whatever the gradients say.",
-        fix=f"torch.nn.utils.clip_grad_norm_({model_name(run)}.parameters(), {_rounded(sorted(norms.before)):g})",
+        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, {_rounded(sorted(norms.before)):g})",
     )
 
 

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from torchmagic.analyses.breakdown import sound_part
-from torchmagic.analyses.model_names import model_name
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.records.precision import Deed, ScaledGradientsRecord
@@ -68,8 +69,8 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
         },
         why="Steps along such gradients throw the weights far away"
         + ("; the next loss is larger still." if _worsens(losses, steps[where]) else "."),
-        fix=f"torch.nn.utils.clip_grad_norm_({model_name(run, parameter or _largest_of_all(run))}.parameters(), 1.0)"
-        "  # before optimizer.step(); or a smaller lr",
+        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run, parameter or _largest_of_all(run))}, 1.0)"
+        f"  # {'after backward()' if run.of(HandStepsRecord) else 'before optimizer.step()'}; or a smaller lr",
     )
 
 

@@ -14,7 +14,7 @@ stable form (``log_softmax``, ``logsumexp``, ``binary_cross_entropy_with_logits`
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.model_names import model_name
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.rules.rule import line_of, rule
@@ -40,7 +40,7 @@ CURES_OF_CAUSES = {
     Cause.EMPTY_REDUCTION: "skip the term when nothing is selected: if mask.any(): loss = loss + values[mask].mean()",
     Cause.NO_TARGETS: "skip batches whose targets are all ignored, or sum and divide by the count clamped to one",
     Cause.HALF_OVERFLOW: "compute this in float32 (or bfloat16), which reaches 3e38 where float16 ends at 65504",
-    Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_({model}.parameters(), 1.0)",
+    Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_({parameters}, 1.0)",
     Cause.OUT_OF_DOMAIN: "clamp the argument into the function's domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
     Cause.INFINITY_MINUS_INFINITY: "use a large finite number instead of infinity: torch.finfo(x.dtype).min / 2",
     Cause.BAD_CONSTANT: "look where the infinite number comes from: a schedule, a scale, or a best value so far",
@@ -58,7 +58,7 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
     """Report the operator, or the parameter, at which the first non-finite value appeared."""
     for record in run.of(NonfiniteRecord):
         if record.birth is Birth.FORWARD:
-            yield _made(record, model_name(run, record.module or None))
+            yield _made(record, parameters_in(run, record.module or None))
         elif record.birth is Birth.BUFFER:
             yield _kept(record)
         elif record.state is not None:
@@ -67,7 +67,7 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
             yield _spread(record)
 
 
-def _made(record: NonfiniteRecord, model: str) -> Finding:
+def _made(record: NonfiniteRecord, parameters: str) -> Finding:
     what = record.op or "an operator"
     given = f" given {record.operands.removeprefix('given ')}" if record.operands else ""
     cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
@@ -87,7 +87,7 @@ def _made(record: NonfiniteRecord, model: str) -> Finding:
             "cause": record.cause.value,
         },
         why=f"Inputs and parameters were finite; {what}{given} gave the first value that is not.{since}",
-        fix=CURES_OF_CAUSES.get(record.cause, "").replace("{model}", model)
+        fix=CURES_OF_CAUSES.get(record.cause, "").replace("{parameters}", parameters)
         or cure
         or "keep the argument of this operator in range, or lower the learning rate if weights blew up",
     )

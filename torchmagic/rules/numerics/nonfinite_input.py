@@ -43,7 +43,16 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
                 "rows": ", ".join(map(str, record.rows)) or "not known",
             },
             why="The data are not finite before the model touches them; everything computed from them is lost.",
-            fix="x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built"
-            if not record.num_inf
-            else "drop or mend these rows where the data are built: a log or a division of 0, a number too large",
+            fix=_fix(record),
         )
+
+
+def _fix(record: NonfiniteRecord) -> str:
+    if record.empty_columns:
+        return (
+            "x = (x - x.mean(0)) / x.std(0).clamp_min(1e-8)  # no row of these columns is finite: a column that never "
+            "changes has a std of 0; else leave the column out"
+        )
+    if record.num_inf:
+        return "drop or mend these rows where the data are built: a log or a division of 0, a number too large"
+    return "x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built"

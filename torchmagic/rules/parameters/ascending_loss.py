@@ -19,6 +19,7 @@ import numpy as np
 
 from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import tree_of
 from torchmagic.records.finding import Finding, Severity
@@ -65,7 +66,7 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
         why="The optimizer was told to maximise."
         if maximize
         else "To make minus a criterion small is to make it large.",
-        fix=f"torch.optim.{groups[0].class_name}(model.parameters())  # without maximize=True"
+        fix=f"{built_with(run, groups[0], 'maximize', None)}  # without maximize=True"
         if maximize
         else "loss = criterion(output, target)  # without the minus sign",
     )

@@ -16,6 +16,7 @@ from statistics import median
 
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import level_of_guessing
+from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.objective import GroupRecord
@@ -63,7 +64,7 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
                 "length of the weights at last": last,
             },
             why="Each step takes more away from the weights than it learns; what is left is close to zero.",
-            fix=f"torch.optim.{each.group.class_name}(model.parameters(), weight_decay=1e-4)",
+            fix=built_with(run, each.group, "weight_decay", 1e-4),
         )
 
 

@@ -1,0 +1,73 @@
+"""This file writes the line that builds an optimizer anew, with another setting."""
+
+import ast
+import copy
+
+from torchmagic.analyses.model_names import model_name
+from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.syntax import holds, last_name, tree_of
+from torchmagic.records.objective import GroupRecord
+from torchmagic.records.place import Place
+from torchmagic.session.run import Run
+
+# A learning rate may stand here without its name, ``SGD(parameters, 0.1)``; what follows it differs by class.
+_RATE_AT = 1
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+
+
+def built_with(run: Run, group: GroupRecord, setting: str, value: float | None) -> str:
+    """Return code that gives a parameter group another setting: the user's own line where it can be written anew.
+
+    Args:
+        run: The run.
+        group: The group.
+        setting: Keyword of the optimizer, as ``lr``.
+        value: What it is to be, told in three digits; None to leave the keyword out.
+    """
+    number = group.subject.removeprefix(group.optimizer)  # "[1]" for the second of several groups
+    if group.built is not None and not number:
+        for statement in _statements(run.source, group.built):
+            calls = [node for node in ast.walk(statement) if _builds(node, group.class_name)]
+            if len(calls) == 1 and isinstance(calls[0], ast.Call) and _changed(calls[0], setting, value):
+                return ast.unparse(ast.fix_missing_locations(statement))
+    is_known = group.optimizer != group.class_name and group.optimizer.replace(".", "").isidentifier()
+    if is_known and value is not None and (number or group.built is None):
+        return f'{group.optimizer}.param_groups{number or "[0]"}["{setting}"] = {_rounded(value)}'
+    keyword = "" if value is None else f", {setting}={_rounded(value)}"
+    model = model_name(run, next(iter(group.parameters), None))
+    return f"torch.optim.{group.class_name}({model}.parameters(){keyword})"
+
+
+def _statements(source: str, place: Place) -> list[ast.stmt]:
+    """Return copies of the simple statements in a line of the cell, or of a line of another file by itself."""
+    is_own = line_at(source, place.line) == place.source
+    tree, line = (tree_of(source), place.line) if is_own else (tree_of(place.source), 1)
+    return [copy.deepcopy(node) for node in ast.walk(tree) if isinstance(node, _SIMPLE) and holds(node, line)]
+
+
+def _builds(node: ast.AST, class_name: str) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) == class_name
+
+
+def _changed(call: ast.Call, setting: str, value: float | None) -> bool:
+    """Change one setting of a call that builds an optimizer; return whether it could be told where it stands."""
+    given = {each.arg: at for at, each in enumerate(call.keywords)}
+    if len(call.args) > _RATE_AT + 1 or None in given or _has_groups(call):
+        return False
+    at = given.get(setting, len(call.keywords))
+    if value is None:
+        del call.keywords[at : at + 1]
+    elif setting == "lr" and len(call.args) > _RATE_AT:
+        call.args[_RATE_AT] = ast.Constant(_rounded(value))
+    else:
+        call.keywords[at : at + 1] = [ast.keyword(setting, ast.Constant(_rounded(value)))]
+    return True
+
+
+def _has_groups(call: ast.Call) -> bool:
+    """Whether a call is given groups of parameters, which may have settings of their own, or unpacks arguments."""
+    return any(isinstance(node, ast.Dict | ast.Starred) for each in call.args for node in ast.walk(each))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")
