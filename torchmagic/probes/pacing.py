@@ -15,6 +15,9 @@ MOST_STEPS_SAVED = 200
 # The longer a run, the less one more row tells: after n collections of a kind at least n / DENSE steps go by, so that
 # a run of ten thousand steps has about three hundred, and costs less than its budget.
 DENSE = 4
+# A run that has its table goes on with half of its budget: another row tells less, and the other half is for what no
+# clock of ours sees.
+SETTLED, SETTLED_SHARE = 64, 0.5
 # However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
@@ -95,7 +98,7 @@ class Pacer:
 
         What torchmagic takes at every step comes out of the budget first.
         """
-        income = self._share * nanoseconds
+        income = self._share * nanoseconds * (SETTLED_SHARE if self._step >= SETTLED else 1.0)
         if ours > self._paid:
             income = max(0.0, income - (ours - self._paid))
         self._credit = min(self._credit + income, max(LOAN, MOST_STEPS_SAVED * income))
