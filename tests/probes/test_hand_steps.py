@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from torchmagic.records.loop import HandStepsRecord
+from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.nonfinite import Cause, NonfiniteRecord
 
 DATA = "x = torch.randn(64, 3)\ny = x @ torch.tensor([[1.0], [-2.0], [0.5]]) + 0.3\n"
@@ -140,6 +141,26 @@ def test_what_is_met_after_an_optimizer_has_stepped_makes_no_steps_by_hand(run_c
     run, _ = run_cell(source)
     assert run.steps == 4
     assert by_hand(run) is None
+
+
+def test_a_loop_within_a_loop_that_has_an_optimizer_is_not_the_runs(run_cell):
+    source = """
+    import copy
+    net, x = nn.Linear(3, 1), torch.randn(16, 3)
+    meta = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        fast = copy.deepcopy(net)
+        for _ in range(3):
+            fast.zero_grad()
+            fast(x).pow(2).mean().backward()
+            with torch.no_grad():
+                for p in fast.parameters(): p -= 0.1 * p.grad
+        for p, q in zip(net.parameters(), fast.parameters()): p.grad = (p - q).detach()
+        meta.step()
+    """
+    run, _ = run_cell(source)
+    assert by_hand(run) is None
+    assert len(run.of(OptimizerRecord)) == 1
 
 
 def test_an_optimizer_that_nobody_can_name_counts_its_steps_alone(run_cell):

@@ -36,7 +36,7 @@ class HandSteps:
     A step is a change, in place, of tensors that a loss was traced back to, after its backward; it is noticed with the
     next batch, forward, loss or backward. New tensors that take their place count where they lie straight down the
     gradients. Once an optimizer of torch's steps, its steps are those of the run, and nothing is looked for any more.
-    Records ``HandStepsRecord`` as the run ends.
+    Records ``HandStepsRecord`` as a run ends in which none did.
 
     Args:
         cast: What the tensors are called.
@@ -72,7 +72,7 @@ class HandSteps:
         """Close the last step, say how many there were, and let go of everything."""
         self._look()
         recorder, self._recorder = self._recorder, None
-        if recorder is not None and self._steps:
+        if recorder is not None and self._steps and not self._is_over:
             names = self._cast.optimizer(self._stands).names
             descends = self._downhill > SURELY * min(self._steps, MOST_JUDGED)
             recorder.add(HandStepsRecord(steps=self._steps, parameters=names, descends=descends))
