@@ -29,6 +29,8 @@ def counts(run_cell, *lines):
         ("(net(x[i:i+16]) - y[i:i+16]).pow(2).mean().backward()",),
         ("(F.l1_loss(net(x[i:i+16]), y[i:i+16]) + 0.1 * net[0].bias.sum()).backward()",),
         ("F.mse_loss(net(x[torch.randperm(64)[:16]]), y[:16]).backward()",),
+        ("(F.mse_loss(net(x[i:i+16]), y[i:i+16]) / 1).backward()",),  # as a trainer does that gathers nothing
+        ("(1.0 * F.mse_loss(net(x[i:i+16]), y[i:i+16]) / 1.0 / 1).backward()",),
     ],
 )
 def test_means_that_nobody_divides_are_counted(run_cell, lines):
@@ -41,6 +43,7 @@ def test_means_that_nobody_divides_are_counted(run_cell, lines):
         ("(F.mse_loss(net(x[i:i+16]), y[i:i+16]) / 4).backward()",),
         ("loss = F.mse_loss(net(x[i:i+16]), y[i:i+16])", "loss *= 0.25", "loss.backward()"),
         ("F.mse_loss(net(x[i:i+16]), y[i:i+16]).div(4).backward()",),
+        ("(F.mse_loss(net(x[i:i+16]), y[i:i+16]) / 4 / 1.0).backward()",),
         ("F.mse_loss(net(x[i:i+16]), y[i:i+16]).backward(torch.tensor(0.25))",),
         ("F.mse_loss(net(x[i:i+16]), y[i:i+16], reduction='sum').backward()",),
         ("F.mse_loss(net(x), y).backward()",),

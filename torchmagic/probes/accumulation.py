@@ -8,6 +8,7 @@ import torch
 
 from torchmagic.probes.batch_identity import Identity, differ, identity_of
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.loss_shares import undivided
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, caller_of, place_of, site_of
@@ -129,7 +130,7 @@ class Accumulation:
         for _ in range(MOST_TERMS):
             if not todo:
                 return ""
-            node = todo.pop(0)
+            node = undivided(todo.pop(0))
             if node is None or KEY in node.metadata:
                 return node.metadata[KEY] if node is not None else ""
             kind = str(node.name()).partition("Backward")[0]

@@ -78,6 +78,16 @@ class Shares:
         return [*losses, *sums.values()]
 
 
+def undivided(node: Any) -> Any:
+    """Return the node behind those that divide or multiply by the number 1, as trainers do that gather no gradients."""
+    for _ in range(MOST_LOOKED_AT):
+        by = saved_tensor(node, "_raw_saved_other") if node is not None and node.name() in SCALING else None
+        if by is None or by.numel() != 1 or not _is_written(by) or by.item() != 1:
+            break
+        node = node.next_functions[0][0]
+    return node
+
+
 def _divisor(by: torch.Tensor, written: float) -> Divisor | None:
     """Return a divisor: a tensor, or a whole number."""
     if not written:
