@@ -11,6 +11,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.expressions import receiver
 from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
+from torchmagic.probes.schedule_facts import schedule_facts
 from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.schedule import ScheduleRecord
@@ -20,8 +21,6 @@ from torchmagic.session.recorder import Recorder
 BETWEEN = 64
 # Schedulers that are told; a loop may build one for each fold.
 MOST_SCHEDULES = 64
-# What a scheduler's settings are not.
-STATE = frozenset({"last_epoch", "best", "num_bad_epochs", "cooldown_counter", "T_cur", "T_i", "mode_worse"})
 
 
 class _Rates:
@@ -48,7 +47,7 @@ class _Schedule:
         optimizer = within(getattr(scheduler, "optimizer", None))
         self.optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self.part = False
-        self.facts = _facts(scheduler)
+        self.facts = schedule_facts(scheduler)
 
 
 class LearningRates:
@@ -145,7 +144,7 @@ class LearningRates:
             return
         optimizer = getattr(scheduler, "optimizer", None)
         stepped = schedule.steps > 0
-        facts = schedule.facts if scheduler is None else _facts(scheduler)
+        facts = schedule.facts if scheduler is None else schedule_facts(scheduler)
         self._recorder.add(
             ScheduleRecord(
                 name=name,
@@ -200,17 +199,6 @@ class LearningRates:
         return name
 
 
-def _facts(scheduler: Any) -> dict[str, Any]:
-    """Return what a record tells of a scheduler by itself."""
-    return {
-        "class_name": type(scheduler).__name__,
-        "settings": _settings(scheduler),
-        "base_lr": tuple(float(rate) for rate in getattr(scheduler, "base_lrs", ())),
-        "parts": tuple(type(part).__name__ for part in getattr(scheduler, "_schedulers", ())),
-        "metric": isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
-    }
-
-
 def _numbers(rates: list[Any], before: list[float], *, due: bool) -> list[float]:
     """Return rates as numbers; one that lies on a device is read when due, since that waits for the device."""
     found = []
@@ -218,19 +206,6 @@ def _numbers(rates: list[Any], before: list[float], *, due: bool) -> list[float]
         away = isinstance(rate, torch.Tensor) and rate.device.type != "cpu"
         known = before[i] if away and not due and i < len(before) else rate
         found.append(0.0 if known is None else float(known))  # some optimizers choose their own
-    return found
-
-
-def _settings(scheduler: Any) -> dict[str, float]:
-    """Return a scheduler's plain numbers, and of its milestones their count and the last one."""
-    found = {
-        name: float(value)
-        for name, value in vars(scheduler).items()
-        if not name.startswith("_") and name not in STATE and isinstance(value, (int, float))
-    }
-    milestones = sorted(getattr(scheduler, "milestones", None) or getattr(scheduler, "_milestones", None) or ())
-    if milestones:
-        found["num_milestones"], found["last_milestone"] = float(len(milestones)), float(milestones[-1])
     return found
 
 

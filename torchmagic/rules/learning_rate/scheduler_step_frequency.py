@@ -1,19 +1,22 @@
 """The scheduler is stepped far more, or far less, often than its schedule was made for.
 
-*Symptom*: the loss stops falling early because the learning rate has vanished; or a one-cycle schedule never gets
-beyond its warm-up.
+*Symptom*: the loss stops falling early because the learning rate has vanished; or it falls slowly all along, because a
+schedule never gets beyond its warm-up.
 
 *Why it happens*: the numbers of a schedule count calls of ``scheduler.step()``. A decay per epoch that is stepped at
-every batch is over after a few batches; a schedule over all batches that is stepped once an epoch hardly begins.
+every batch is over after a few batches; a schedule over all batches that is stepped once an epoch hardly begins, as
+does a warm-up that takes more steps than the whole training has.
 
 *What to try*: step schedules in epochs (``StepLR``, ``ExponentialLR``, ``CosineAnnealingLR(T_max=epochs)``) behind the
-loop over batches, and ``OneCycleLR`` behind each ``optimizer.step()``.
+loop over batches, and ``OneCycleLR`` or a warm-up behind each ``optimizer.step()``. A warm-up takes a tenth of all
+steps at most.
 
 *Source*: PyTorch documentation of ``OneCycleLR`` ("should be called after every batch"); forum threads on per-batch
 and per-epoch schedules.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,10 +24,11 @@ from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.schedules import ScheduleRow, schedules
 from torchmagic.analyses.source_calls import steps_elsewhere
 from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.warm_ups import WORD, lasting_warm_up, line_of_warm_up
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.schedule import ScheduleRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # A rate is spent below this share of its peak, too early before this share of the steps (catalogue).
@@ -50,7 +54,11 @@ def scheduler_step_frequency(run: Run, *, spent: float = SPENT, early: float = E
             row = rows[id(record)]
             if not record.stepped or record.place in told:
                 continue
-            found = _spent(run, rate, row, spent=spent, early=early) or _unfinished(run, rate, row, overrun=overrun)
+            found = (
+                _spent(run, rate, row, spent=spent, early=early)
+                or _unfinished(run, rate, row, overrun=overrun)
+                or _warming(run, rate, row)
+            )
             if found is not None:
                 told.add(record.place)
                 yield found
@@ -128,6 +136,55 @@ def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Fin
         why="Its length counts calls of step(): called this seldom, it ends the run in its first phase.",
         fix=f"{record.name}.step()  # behind each {rate.group.optimizer}.step()",
     )
+
+
+def _warming(run: Run, rate: Rate, row: ScheduleRow) -> Finding | None:
+    """Return a finding when a rate was still far from its base with the last step, and rose all along."""
+    record, num_steps = row.record, rate.num_steps
+    warm_up = lasting_warm_up(rate, row)
+    if warm_up is None or warm_up.share >= MIN_DONE or num_steps < MIN_STEPS or run.of(CrashRecord):
+        return None
+    so = f" for {warm_up.length} of its steps" if warm_up.length else ""
+    found = _finding(
+        rate,
+        record,
+        title=f"{record.class_name} warms up{so} and was stepped {row.num_steps} times: the learning rate never came "
+        f"above {warm_up.share:.1%} of {warm_up.base:.3g}",
+        evidence={
+            "largest share of the base rate": warm_up.share,
+            "threshold": MIN_DONE,
+            "steps of the schedule": row.num_steps,
+            "optimizer steps": num_steps,
+            **({"steps of the warm-up": warm_up.length} if warm_up.length else {}),
+        },
+        confidence=0.8 if record.built is not None else 0.7,
+        why="The rate still rises as the training ends: no step was made with the rate that was asked for.",
+        fix=_shorter(run, rate, row),
+    )
+    return replace(found, **_line_of_warm_up(run, row))
+
+
+def _line_of_warm_up(run: Run, row: ScheduleRow) -> Located:
+    """Return the line that steps the schedule too seldom, else the one that says how long it is to warm up."""
+    built, place = row.record.built, row.record.place
+    if _is_seldom(row) and place is not None and ".step(" in place.source:
+        return line_of(place)
+    line = line_of_warm_up(run.source) if built is None or WORD not in built.source else None
+    return line_in(run, line) if line is not None else line_of(built or place)
+
+
+def _is_seldom(row: ScheduleRow) -> bool:
+    """Whether there are several steps of the optimizer for one of the schedule."""
+    return row.cadence is not None and row.cadence > 1
+
+
+def _shorter(run: Run, rate: Rate, row: ScheduleRow) -> str:
+    """Return what is to be changed: how often the schedule is stepped, or how long it warms up."""
+    if not _is_seldom(row):
+        return f"warm up for at most {max(rate.num_steps // 10, 1)} of the {rate.num_steps} steps that are made"
+    if "configure_optimizers" in run.source:
+        return '{"scheduler": …, "interval": "step"}  # a trainer steps it once an epoch unless it is told otherwise'
+    return f"{row.record.name}.step()  # behind each {rate.group.optimizer}.step()"
 
 
 def _finding(

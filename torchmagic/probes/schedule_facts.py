@@ -1,0 +1,49 @@
+"""This file is the facts about a scheduler: its class, its numbers, and what it begins from."""
+
+from typing import Any
+
+from torch.optim import lr_scheduler
+
+# What a scheduler's settings are not.
+STATE = frozenset({"last_epoch", "best", "num_bad_epochs", "cooldown_counter", "T_cur", "T_i", "mode_worse"})
+# What trainers call the length of a warm-up.
+WARM_UP = "num_warmup_steps"
+
+
+def schedule_facts(scheduler: Any) -> dict[str, Any]:
+    """Return what a record tells of a scheduler by itself."""
+    return {
+        "class_name": type(scheduler).__name__,
+        "settings": _settings(scheduler),
+        "base_lr": tuple(map(float, getattr(scheduler, "base_lrs", None) or _initial(scheduler))),
+        "parts": tuple(type(part).__name__ for part in getattr(scheduler, "_schedulers", ())),
+        "metric": isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
+    }
+
+
+def _settings(scheduler: Any) -> dict[str, float]:
+    """Return a scheduler's plain numbers, and of its milestones their count and the last one."""
+    found = {
+        name: float(value)
+        for name, value in vars(scheduler).items()
+        if not name.startswith("_") and name not in STATE and isinstance(value, (int, float))
+    }
+    milestones = sorted(getattr(scheduler, "milestones", None) or getattr(scheduler, "_milestones", None) or ())
+    if milestones:
+        found["num_milestones"], found["last_milestone"] = float(len(milestones)), float(milestones[-1])
+    return found | _warm_up(scheduler)
+
+
+def _warm_up(scheduler: Any) -> dict[str, float]:
+    """Return how long the functions of a schedule warm up, where they are made with that number, as trainers do."""
+    for function in getattr(scheduler, "lr_lambdas", ()):
+        length = getattr(function, "keywords", {}).get(WARM_UP)
+        if isinstance(length, (int, float)):
+            return {WARM_UP: float(length)}
+    return {}
+
+
+def _initial(scheduler: Any) -> list[float]:
+    """Return the rates before the schedule, as torch notes them for one that is made of others."""
+    groups = getattr(getattr(scheduler, "optimizer", None), "param_groups", ())
+    return [group["initial_lr"] for group in groups if "initial_lr" in group]
