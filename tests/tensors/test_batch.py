@@ -1,11 +1,13 @@
 """This file tests what is read off a batch, against numpy in float64."""
 
 import math
+from dataclasses import dataclass
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from torchmagic.tensors.batch import (
     bad_rows,
@@ -100,6 +102,55 @@ def test_the_fields_of_a_batch_have_their_places():
     nest = [torch.zeros(1)]
     nest.append(nest)  # a nest that holds itself
     assert len(list(fields_in(nest))) == 3
+
+
+@dataclass
+class Sample:
+    features: torch.Tensor
+    label: torch.Tensor
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Narrow:
+    inner: Sample
+    weight: torch.Tensor
+
+
+class Plain:
+    def __init__(self):
+        self.src, self.length, self._hidden = torch.zeros(1), 3, torch.zeros(2)
+
+    @property
+    def mask(self):
+        raise AssertionError("nothing is called")
+
+
+def test_a_batch_that_is_an_object_is_looked_into():
+    sample = Sample(torch.zeros(1), torch.zeros(2))
+    assert [field for field, _ in fields_in(sample)] == ["features", "label"]
+    assert [field for field, _ in fields_in([Narrow(sample, torch.zeros(3))])] == [
+        "0.inner.features",
+        "0.inner.label",
+        "0.weight",
+    ]
+    assert [field for field, _ in fields_in(Plain())] == ["src"]
+    for other in (Sample, nn.Linear(2, 2), torch.optim.SGD([torch.zeros(1)]), "text", 3, None, len):
+        assert list(fields_in(other)) == []
+
+
+def test_the_tensors_of_graphs_are_found_without_the_notes_of_how_they_were_joined():
+    data = pytest.importorskip("torch_geometric.data")
+    graph = data.Data(x=torch.zeros(3, 2), edge_index=torch.zeros(2, 4, dtype=torch.long), y=torch.zeros(1))
+    assert [field for field, _ in fields_in(graph)] == ["x", "edge_index", "y"]
+    joined = data.Batch.from_data_list([graph, graph])
+    assert [field for field, _ in fields_in(joined)] == ["x", "edge_index", "y", "batch", "ptr"]
+    mixed = data.HeteroData()
+    mixed["paper"].x, mixed["author"].x = torch.zeros(3, 2), torch.zeros(4, 2)
+    mixed["author", "writes", "paper"].edge_index = torch.zeros(2, 5, dtype=torch.long)
+    before = str(mixed)
+    assert [field for field, _ in fields_in(mixed)][:2] == ["paper.x", "author.x"]
+    assert str(mixed) == before
 
 
 def test_tensors_without_plain_numbers_are_left_alone():

@@ -12,10 +12,10 @@ from torchmagic.probes.loss_shares import undivided
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, caller_of, place_of, site_of
-from torchmagic.probes.storages import tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import AccumulationRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.batch import fields_in
 
 # Enough records to convince a rule.
 MOST_RECORDS = 12
@@ -97,7 +97,7 @@ class Accumulation:
         if any(each is None or isinstance(each, tuple) for each in args[1:]):
             self._carries = True  # a recurrent state: the pieces of a sequence belong together
         if not self._batch:  # later models get what the first has made of the batch
-            given = next(tensors_in([*args, *kwargs.values()]), None)
+            given = next((each for _, each in fields_in([*args, *kwargs.values()])), None)
             self._batch = None if given is None else identity_of(given)
 
     def _loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:

@@ -1,7 +1,7 @@
 """This file is the batch: what a batch's values are like, whether it came before, and which of its samples are bad."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from torchmagic.tensors.glance import DEEPEST, MOST_TENSORS, glance, sample
+from torchmagic.tensors.nests import parts_of
 from torchmagic.tensors.reduce import fetch
 
 # Integer targets from 0 up to here are classes; beyond, they are tokens or identities.
@@ -37,12 +38,9 @@ def fields_in(batch: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[st
     """Yield the tensors of a batch with where they stand in it: empty for a bare tensor, else ``image.left``."""
     if isinstance(batch, torch.Tensor):
         yield prefix, batch
-    elif depth < DEEPEST and isinstance(batch, Mapping):
-        for key, value in list(batch.items())[:MOST_TENSORS]:
-            yield from fields_in(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
-    elif depth < DEEPEST and isinstance(batch, (tuple, list)):
-        for i, value in enumerate(batch[:MOST_TENSORS]):
-            yield from fields_in(value, f"{prefix}.{i}" if prefix else str(i), depth + 1)
+    elif depth < DEEPEST:
+        for name, value in parts_of(batch)[:MOST_TENSORS]:
+            yield from fields_in(value, f"{prefix}.{name}" if prefix else name, depth + 1)
 
 
 def has_values(value: Any) -> bool:
