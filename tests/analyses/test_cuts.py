@@ -166,3 +166,40 @@ def test_a_forward_is_searched_from_what_it_returns():
 def test_code_that_cannot_be_read_has_no_scopes():
     assert scopes("def (:") == []
     assert len(scopes("%timeit x\nloss.backward()")) == 1
+
+
+STEP = """
+class Lit(LightningModule):
+    def training_step(self, batch, index):
+        x, y = batch
+        scores = self(x)
+        loss = F.cross_entropy(scores, y.long())
+        {last}
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "how"),
+    [
+        ("return loss.item()", ".item()"),
+        ("return torch.tensor(loss, requires_grad=True)", "torch.tensor()"),
+        ("return {'loss': loss.detach(), 'scores': scores}", ".detach()"),
+        ("return (loss.detach(), scores) if self.both else loss", ".detach()"),
+        ("self.manual_backward(loss.detach())", ".detach()"),
+    ],
+)
+def test_what_a_method_returns_to_a_trainer_is_a_loss(last, how):
+    assert cuts(STEP.format(last=last), "self") == [(7, how)]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "return loss",
+        "return {'loss': loss, 'scores': scores.detach()}",
+        "return (loss, scores.detach()) if self.both else loss",
+        "self.manual_backward(loss); return loss.item()",
+    ],
+)
+def test_what_it_returns_beside_the_loss_is_no_way_to_it(last):
+    assert cuts(STEP.format(last=last).replace("training_step", "compute_loss"), "self") == []

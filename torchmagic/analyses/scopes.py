@@ -11,6 +11,9 @@ _GROWING = ("append", "extend", "add", "insert", "update", "setdefault")
 # Functions that return values, and the indices of these, which have no graph.
 ORDERING = frozenset({"max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin"})
 _WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
+# What hands a loss on to a backward, given as argument, and methods whose result a trainer calls ``backward`` on.
+_ENGINES = ("autograd", "accelerator", "fabric", "engine")
+_STEPS = ("training_step", "compute_loss")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class Scope:
         arguments: Names of its arguments, without ``self``.
         parent: Scope around it.
         definitions: What each name is given anywhere in it; ``self.x`` is the name ``x``.
-        losses: Expressions on which ``backward`` is called.
+        losses: Expressions on which ``backward`` is called, be it by the trainer that a method returns them to.
         results: What it returns.
         dropped: What it throws away on purpose: what ``_`` is given.
         blind: Line of a decorator that switches gradients off.
@@ -64,6 +67,9 @@ def scopes(source: str, *, file: str = "") -> list[Scope]:
         return []
     found = [Scope(name="", file=file)]
     _read(body, found[0], found, owner="", blind=None)
+    for scope in found:
+        if scope.owner and scope.name in _STEPS and not scope.losses:
+            scope.losses = [loss for each in scope.results for loss in _losses_in(each.value)]
     return found
 
 
@@ -157,13 +163,25 @@ def _statement(statement: ast.stmt, scope: Scope, blind: int | None) -> None:
 def _call(node: ast.Call, scope: Scope, blind: int | None) -> None:
     if not isinstance(node.func, ast.Attribute):
         return
-    if node.func.attr == "backward":
+    if node.func.attr == "manual_backward" and node.args:
+        scope.losses.append(node.args[0])
+    elif node.func.attr == "backward":
         owner = name_of(node.func.value)
-        engine = owner.rpartition(".")[2] in ("autograd", "accelerator", "fabric", "engine") and node.args
+        engine = owner.rpartition(".")[2] in _ENGINES and node.args
         scope.losses.append(node.args[0] if engine else node.func.value)
     elif node.func.attr in _GROWING and name_of(node.func.value):
         for each in node.args:
             _give(node.func.value, each, scope, blind)
+
+
+def _losses_in(value: ast.expr) -> list[ast.expr]:
+    """Return the losses in what a method returns to a trainer: alone, first of several, or by that name in a dict."""
+    if isinstance(value, ast.IfExp):
+        return [*_losses_in(value.body), *_losses_in(value.orelse)]
+    if isinstance(value, ast.Dict):
+        named = zip(value.keys, value.values, strict=True)
+        return [each for key, each in named if isinstance(key, ast.Constant) and key.value == "loss"]
+    return value.elts[:1] if isinstance(value, ast.Tuple) else [value]
 
 
 def _give(target: ast.expr, value: ast.expr, scope: Scope, blind: int | None) -> None:

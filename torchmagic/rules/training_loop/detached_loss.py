@@ -31,6 +31,7 @@ from torchmagic.session.run import Run
 MIN_BACKWARDS = 2
 _NO_TENSOR = re.compile(
     r"'(?:float|int|bool|list|ndarray|numpy\.\w+|float\d+|float_)' object has no attribute 'backward'"
+    r"|`training_step` must return a Tensor"
 )
 
 
