@@ -18,6 +18,7 @@ from dataclasses import replace
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
@@ -114,9 +115,13 @@ def _indexed(path: str) -> str:
 
 
 def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
-    """Return the cell's line that replaces the module or builds the optimizer, else the optimizer's first step."""
-    built = lines_calling(run.source, (optimizer.class_name,)) if optimizer else []
-    lines = lines_assigning(run.source, module.rpartition(".")[2]) or built
-    if lines:
-        return line_in(run, lines[0])
-    return line_of(optimizer.place if optimizer else None)
+    """Return the cell's line that replaces the module, else the one that builds the optimizer, else its first step."""
+    replaced = lines_assigning(run.source, module.rpartition(".")[2])
+    if replaced:
+        return line_in(run, replaced[0])
+    groups = (each.built for each in run.of(GroupRecord) if optimizer and each.optimizer == optimizer.name)
+    built = next(filter(None, groups), None)
+    if built is not None:  # a method that a trainer calls may stand in another cell
+        return line_of(built)
+    lines = lines_calling(run.source, (optimizer.class_name,)) if optimizer else []
+    return line_in(run, lines[0]) if lines else line_of(optimizer.place if optimizer else None)
