@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.analyses.gradient_lines import reads_gradients, reset_between, scales_gradients
+from torchmagic.analyses.gradient_lines import hooks_gradients, reads_gradients, reset_between, scales_gradients
 
 EMPTYING = [
     "p.grad = None",
@@ -65,3 +65,17 @@ def test_scaling_by_hand_is_found_where_a_gradient_is_scaled(line):
 @pytest.mark.parametrize("line", ["p.grad += 4", "p.grad = p.grad + 4", "p.grad.add_(1)", "p /= 4", "p = p.grad / 4"])
 def test_other_arithmetic_is_no_scaling(line):
     assert not scales_gradients(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "heard"),
+    [
+        ("layer.register_full_backward_hook(keep)", True),
+        ("p.register_post_accumulate_grad_hook(keep)", True),
+        ("hidden.retain_grad()", True),
+        ("layer.register_forward_hook(keep)", False),
+        ("loss.backward(retain_graph=True)", False),
+    ],
+)
+def test_who_asks_to_be_told_of_gradients_is_seen(line, heard):
+    assert hooks_gradients(line) is heard

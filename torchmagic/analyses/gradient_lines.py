@@ -10,6 +10,8 @@ _EMPTYING = frozenset({"zero_", "fill_"})
 _PASSING = frozenset({"data", "detach", "detach_"})
 _SCALING = frozenset({"mul_", "div_", "true_divide_", "_foreach_mul_", "_foreach_div_"})
 _EMPTY = frozenset({"zeros_like", "zeros"})
+# Methods after which somebody is told of gradients, or finds them where none are kept usually.
+_HEARING = ("register_hook", "backward_hook", "backward_pre_hook", "accumulate_grad_hook", "retain_grad")
 
 
 def reset_between(source: str, first: int, last: int) -> int | None:
@@ -44,6 +46,12 @@ def reads_gradients(source: str) -> bool:
         _is_gradient(each) and isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in emptied | compared
         for each in nodes
     )
+
+
+def hooks_gradients(source: str) -> bool:
+    """Whether code asks to be told of gradients as they come, or keeps those of what is no leaf."""
+    calls = (each for each in ast.walk(tree_of(source)) if isinstance(each, ast.Call))
+    return any(last_name(each.func).endswith(_HEARING) for each in calls)
 
 
 def scales_gradients(source: str) -> bool:

@@ -1,4 +1,4 @@
-"""This file watches gradients of one line that are reset batch after batch, so that a step uses only the last ones."""
+"""This file watches gradients that are reset before any step has used them, so that a step uses only the last ones."""
 
 from collections import Counter
 from types import FrameType
@@ -13,6 +13,7 @@ from torchmagic.probes.members import Optimizer, is_lazy
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.wanted_gradients import WantedGradients
 from torchmagic.records.loop import DiscardedGradientsRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import norms
@@ -27,7 +28,7 @@ class _Stretch:
     def __init__(self, entry: Optimizer) -> None:
         self.entry = entry
         self.steps = 0
-        self.found: Counter[tuple[int, Site, Site]] = Counter()
+        self.found: Counter[tuple[int, Site, Site, Site | None]] = Counter()
         self.first = 0
         self.suspect = False  # whether something was discarded: from then on it is seen whether weights move meanwhile
         self.begin()
@@ -39,15 +40,22 @@ class _Stretch:
         self.lengths: list[float] = []
         self.resets: set[Site | None] = set()
         self.backwards: set[Site | None] = set()
+        self.thrown: set[Site | None] = set()
 
     def gradients(self) -> list[tuple[int, int]]:
         """Return identities and versions of some of its gradients."""
         return [(id(p.grad), p.grad._version) for p in self._some() if p.grad is not None]
 
-    def discard(self, reset: Site) -> None:
-        """Count gradients that were reset."""
+    def discard(self, reset: Site, backward: Site | None) -> None:
+        """Count gradients that a line made and another reset."""
         self.wiped, self.suspect = self.wiped + 1, True
         self.resets.add(reset)
+        self.thrown.add(backward)
+
+    def has_nothing_left(self) -> bool:
+        """Whether no gradient is left; those of a reset by part may be all that was wanted."""
+        grads = [grad for ref in self.entry.refs if (each := ref()) is not None and (grad := each.grad) is not None]
+        return not any(norms([each.detach() for each in grads]))
 
     def measure(self) -> None:
         """Notice weights that move between two backward passes, as where somebody looks around or steps by hand."""
@@ -65,13 +73,15 @@ class Discarded:
     """Records ``DiscardedGradientsRecord`` as the run ends.
 
     Gradients count as discarded where one line made them, one ``zero_grad`` reset them, the same line made the next
-    ones, no optimizer stepped in between, and the weights stayed as they were.
+    ones, no optimizer stepped in between, and the weights stayed as they were. Where another line made the next ones,
+    nothing may be left of the first, and nothing but the weights may have got a gradient: those of an input are wanted.
     """
 
     flush = nothing_waits
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
+        self._wanted = WantedGradients(cast)
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._stretches: dict[int, _Stretch] = {}
@@ -84,6 +94,7 @@ class Discarded:
         """Listen for what comes between two steps."""
         self._taps, self._recorder = taps, recorder
         taps.on("reset", self._resets)
+        taps.on("clip", self._wanted.clipped)
         taps.on("backward_begin", self._backward_begins)
         taps.on("backward_end", self._backward_ends)
         taps.on("step_begin", self._step_begins)
@@ -99,7 +110,7 @@ class Discarded:
         self._stretches.clear()
 
     def _record(self, stretch: _Stretch) -> DiscardedGradientsRecord:
-        (wiped, backward, reset), steps = stretch.found.most_common(1)[0]
+        (wiped, backward, reset, kept), steps = stretch.found.most_common(1)[0]
         return DiscardedGradientsRecord(
             optimizer=stretch.entry.name,
             step=stretch.first,
@@ -109,6 +120,7 @@ class Discarded:
             inspected=self._read.get(backward, False),
             backward=place_of(backward),
             reset=place_of(reset),
+            kept=place_of(kept),
         )
 
     def _resets(self, owner: Any, frame: FrameType) -> None:
@@ -117,15 +129,22 @@ class Discarded:
     def _backward_begins(self, tensors: Any, frame: FrameType) -> None:
         if self._stepping:
             return  # a closure resets within the step
-        self._site = site_of(frame)
+        before, self._site = self._site, site_of(frame)
         for each in self._stretches.values():
             if each.suspect and not each.mixed:
                 each.measure()
             if self._reset is not None and each.held and each.gradients() != each.held:
-                each.discard(self._reset)
-                if self._site not in self._read:
-                    self._read[self._site] = reads_around(frame)
+                self._discards(each, self._reset, before, frame)
         self._reset = None
+        if any(each.suspect for each in self._stretches.values()):
+            self._wanted.look(tensors)
+
+    def _discards(self, stretch: _Stretch, reset: Site, before: Site | None, frame: FrameType) -> None:
+        stretch.discard(reset, before)
+        if before != self._site and (self._wanted.by_others or not stretch.has_nothing_left()):
+            stretch.mixed = True
+        if self._site not in self._read:
+            self._read[self._site] = reads_around(frame)
 
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
         for each in self._stretches.values():
@@ -160,8 +179,10 @@ class Discarded:
 
     @staticmethod
     def _count(stretch: _Stretch, step: int) -> None:
-        if len(stretch.resets) == len(stretch.backwards) == 1:
-            (reset,), (backward,) = stretch.resets, stretch.backwards
-            if reset is not None and backward is not None:
-                stretch.first = stretch.first if stretch.found else step
-                stretch.found[stretch.wiped, backward, reset] += 1
+        if len(stretch.resets) != 1 or len(stretch.thrown) != 1:
+            return
+        (reset,), (backward,) = stretch.resets, stretch.thrown
+        kept = stretch.backwards - stretch.thrown
+        if reset is not None and backward is not None and None not in kept and len(kept) <= 1:
+            stretch.first = stretch.first if stretch.found else step
+            stretch.found[stretch.wiped, backward, reset, next(iter(kept), None)] += 1

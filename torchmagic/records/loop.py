@@ -123,7 +123,7 @@ class UnsteppedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscardedGradientsRecord:
-    """Gradients that one line made were reset, again and again, before one step; written as the run ends.
+    """Gradients that one line made were reset, again and again, before a step used them; written as the run ends.
 
     Args:
         optimizer: Name of the optimizer.
@@ -134,6 +134,7 @@ class DiscardedGradientsRecord:
         inspected: Whether the code around the backward takes values from ``.grad`` by hand.
         backward: Line of the backward.
         reset: Line of the reset.
+        kept: Line of the backward whose gradients the step uses; None where it is the same.
     """
 
     optimizer: str
@@ -144,6 +145,7 @@ class DiscardedGradientsRecord:
     inspected: bool
     backward: Place | None
     reset: Place | None
+    kept: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

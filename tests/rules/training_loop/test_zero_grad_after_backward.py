@@ -86,3 +86,11 @@ def test_gradients_that_are_thrown_away_now_and_then_or_looked_at_are_silent(cha
 
 def test_gradients_that_the_cell_reads_by_hand_are_silent():
     assert found(discarded(), source="kept = [p.grad.clone() for p in net.parameters()]") == []
+
+
+def test_the_backward_whose_gradients_are_never_used_is_named():
+    lost, kept = (Place(file="<cell>", line=line, source=f"{name}.backward()") for line, name in ((6, "a"), (8, "b")))
+    (finding,) = found(discarded(backward=lost, kept=kept, wiped=1))
+    assert finding.line == RESET.line
+    assert finding.title == "opt never uses the gradients of a.backward(): they are reset before b.backward()"
+    assert found(discarded(backward=lost, kept=kept), source="score.retain_grad()") == []

@@ -3,11 +3,11 @@
 *Symptom*: the loss does not move although everything seems to run; weights stay as they were, or only decay.
 
 *Why it happens*: ``zero_grad()`` empties ``.grad``. Between ``backward()`` and ``step()`` it throws away what was just
-computed, and the optimizer steps on nothing. Where gradients of several batches are to add up, a reset before each of
-them leaves only those of the last.
+computed, and the optimizer steps on nothing. Where gradients of several batches, or of several losses, are to add up, a
+reset before each of them leaves only those of the last.
 
 *What to try*: move the reset before ``backward()``, at the start of the iteration, or right after ``step()``. Where
-batches add up, reset right after the step only.
+batches or losses add up, reset right after the step only.
 
 *Source*: PyTorch documentation, "Optimizing Model Parameters"; Humbatova et al., "Taxonomy of real faults in deep
 learning systems", ICSE 2020 (wrong order of API calls).
@@ -15,9 +15,10 @@ learning systems", ICSE 2020 (wrong order of API calls).
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.gradient_lines import reads_gradients
+from torchmagic.analyses.gradient_lines import hooks_gradients, reads_gradients
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import DiscardedGradientsRecord, Idle, IdleStepRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -55,10 +56,14 @@ def zero_grad_after_backward(
 
 
 def _discarded(run: Run, min_steps: int) -> Iterator[Finding]:
-    """Report each optimizer that steps on the last of several batches, whose gradients were to add up."""
+    """Report each optimizer that steps on the last of several batches or losses, whose gradients were to add up."""
     for record in run.of(DiscardedGradientsRecord):
         regular = record.count >= REGULAR * record.steps
         if record.count < min_steps or not regular or record.inspected or reads_gradients(run.source):
+            continue
+        if record.kept is not None:
+            if not hooks_gradients(run.source):
+                yield _one_loss(record, record.kept, min_steps)
             continue
         name, batches = record.optimizer, record.wiped + 1
         yield Finding(
@@ -79,3 +84,28 @@ def _discarded(run: Run, min_steps: int) -> Iterator[Finding]:
             why="Gradients add up from one backward to the next, but a reset stands between the two each time.",
             fix=f"{name}.step(); {name}.zero_grad()  # the reset only here, and loss / {batches}",
         )
+
+
+def _one_loss(record: DiscardedGradientsRecord, kept: Place, min_steps: int) -> Finding:
+    """Report an optimizer that steps on the gradients of one backward, after those of another were wiped."""
+    name, lost = record.optimizer, record.backward.source if record.backward is not None else "another backward"
+    reset = record.reset.source if record.reset is not None else "the reset between the two"
+    return Finding(
+        rule="zero-grad-after-backward",
+        severity=Severity.ERROR,
+        confidence=0.88,
+        title=f"{name} never uses the gradients of {lost}: they are reset before {kept.source}",
+        optimizer=name,
+        **line_of(record.reset),
+        step=record.step,
+        evidence={
+            "gradients that are wiped": lost,
+            "gradients that a step uses": kept.source,
+            "steps of this kind": record.count,
+            "threshold": min_steps,
+            "steps looked at": record.steps,
+        },
+        why="Gradients of several losses add up from one backward to the next, but a reset stands between the two: the "
+        "first loss trains nothing.",
+        fix=f"remove {reset} between the two: one reset for each step, before the first backward",
+    )
