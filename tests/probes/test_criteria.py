@@ -85,6 +85,24 @@ def test_a_stretched_subtraction_above_the_loss_is_recorded(run_loss, loss):
 @pytest.mark.parametrize(
     "loss",
     [
+        "(net(x) - torch.randn(16, 1, 3)).abs().mean()",
+        "0.1 * net(x).mean() + (torch.randn(16, 1, 3) - net(x)).pow(2).sum() / 16",
+    ],
+)
+def test_rows_that_meet_all_rows_along_a_dimension_of_one_are_recorded(run_loss, loss):
+    record = run_loss(loss, outputs=3).of(BroadcastRecord)[0]
+    shapes = record.input_shape, record.target_shape, record.output_shape
+    assert shapes == ((16, 3), (16, 1, 3), (16, 16, 3))
+
+
+def test_a_target_that_was_stretched_itself_is_recorded_with_its_loss(run_loss):
+    record = run_loss("F.mse_loss(net(x), torch.rand(16, 1) + torch.rand(16))").of(BroadcastRecord)[0]
+    assert (record.loss, record.input_shape, record.target_shape) == ("mse_loss", (16, 1), (16, 16))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
         "F.mse_loss(net(x).squeeze(1), torch.randn(16))",
         "((net(x).squeeze(1) - torch.randn(16)) ** 2).mean()",
         "((net(x) - 0.5) ** 2).mean()",
@@ -92,6 +110,10 @@ def test_a_stretched_subtraction_above_the_loss_is_recorded(run_loss, loss):
         "(net(x) - net(x).mean(0)).pow(2).mean()",
         "(net(x).unsqueeze(1) - net(x).unsqueeze(0)).pow(2).mean()",
         "(torch.rand(16, 1) * (net(x) - torch.randn(16, 1)) ** 2).mean()",
+        "(net(x) - torch.randn(16, 1).unsqueeze(1)).pow(2).mean()",
+        "torch.exp(-(net(x) - torch.randn(16, 1, 1)).pow(2)).mean()",
+        "(net(x) - torch.randn(7, 1, 1)).pow(2).mean()",
+        "F.mse_loss(net(x), torch.randn(16, 3))",
     ],
 )
 def test_shapes_that_are_meant_are_silent(run_loss, loss):

@@ -9,6 +9,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.producers import Producers, source_node, through_views
 from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.stretches import has_stretched_subtraction, is_square_of, is_stretched
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
 from torchmagic.session.recorder import Recorder
@@ -26,8 +27,6 @@ FIRST_STEPS, BETWEEN_LOOKS = 16, 16
 TOLERANCE, HALF_TOLERANCE = 1e-3, 2e-2
 # Enough records to convince a rule.
 MOST_RECORDS = 8
-# Nodes looked at between a loss and its subtraction: mean, power, absolute value, a weight, another term.
-MOST_NODES = 32
 
 
 class Criteria:
@@ -86,7 +85,8 @@ class Criteria:
             joint = torch.broadcast_shapes(given.shape, target.shape)  # type: ignore[no-untyped-call] # torch
         except RuntimeError:
             return
-        if joint.numel() > max(given.numel(), target.numel()) and self._may_record(site):
+        wide = joint.numel() > max(given.numel(), target.numel()) or is_square_of(given.shape, target.shape)
+        if wide and self._may_record(site):
             self._stretched(name, given, target, joint, site)
 
     def _check_probabilities(self, name: str, given: torch.Tensor, site: Site | None) -> None:
@@ -132,16 +132,18 @@ class Criteria:
         """Look for a stretched subtraction above the loss, and, when there is one, watch the next step's."""
         if self._taps is None or not isinstance(tensors, torch.Tensor):
             return
-        self._watches_subtractions = _has_stretched_subtraction(tensors)
+        self._watches_subtractions = has_stretched_subtraction(tensors)
         self._taps.see("subtraction", seen=self._watches_subtractions)
 
     def _subtracted(self, left: Any, right: Any, output: torch.Tensor, frame: FrameType) -> None:
         if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor) or self._cast.current is None:
             return
+        if not self._watches_subtractions:
+            return  # it is another probe that they are shown to
         if left.requires_grad == right.requires_grad:
             return
         given, target = (left, right) if left.requires_grad else (right, left)
-        if _stretches(given.shape, output.shape) and not _made_wider(given):
+        if is_stretched(given, target, output):
             site = site_of(frame)
             if self._may_record(site):
                 self._stretched("subtraction", given, target, output.shape, site)
@@ -187,35 +189,3 @@ def _few(tensor: torch.Tensor, dim: int) -> torch.Tensor:
         if other != dim:
             tensor = tensor.narrow(other, 0, min(tensor.shape[other], MOST_ROWS if other == 0 else MOST_PIXELS))
     return tensor
-
-
-def _has_stretched_subtraction(loss: torch.Tensor) -> bool:
-    """Whether the nodes nearest to a loss hold prediction minus target, stretched to a square."""
-    queue: list[Any] = [loss.grad_fn]
-    for _ in range(MOST_NODES):
-        if not queue:
-            return False
-        node = queue.pop(0)
-        parents = [parent for parent, _ in node.next_functions if parent is not None] if node is not None else []
-        subtracts = node is not None and node.name() in ("SubBackward0", "RsubBackward1") and len(parents) == 1
-        if subtracts and _stretches(_shape(parents[0]), _shape(node)) and "Unsqueeze" not in parents[0].name():
-            return True
-        queue.extend(parents)
-    return False
-
-
-def _shape(node: Any) -> torch.Size:
-    return torch.Size(node._input_metadata[0].shape)
-
-
-def _stretches(given: torch.Size, joint: torch.Size) -> bool:
-    """Whether N values, or N rows of one, became an N by N square; other stretches can be meant."""
-    if joint.numel() <= given.numel() or len(joint) < 2:  # noqa: PLR2004 - a square has two sides
-        return False
-    return joint[-1] == joint[-2] == given.numel() and joint.numel() == given.numel() ** 2
-
-
-def _made_wider(tensor: torch.Tensor) -> bool:
-    """Whether the user put the dimension of one there on purpose, as for all pairs."""
-    node = source_node(tensor, stop=("Unsqueeze",))
-    return node is not None and "Unsqueeze" in node.name()

@@ -67,3 +67,17 @@ def test_weights_that_are_stretched_against_losses_are_told_where_the_products_a
     assert finding.fix.startswith(f"{fix}.squeeze(1)")
     twice = source + "other = (x * y).mean()\n"
     assert found(record, source=twice)[0].line == found(record)[0].line == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "joint", "fix"),
+    [
+        ((8, 5), (8, 1, 5), (8, 8, 5), "target.squeeze(1)"),
+        ((8, 5, 1), (8, 5), (8, 5, 5), "pred.squeeze(2)"),
+        ((8, 1), (8, 8), (8, 8), "squeeze or unsqueeze what the target is computed from"),
+        ((8, 5, 1), (8, 1, 5), (8, 5, 5), "target.reshape(pred.shape)"),
+    ],
+)
+def test_the_fix_takes_the_dimension_that_is_too_many(given, target, joint, fix):
+    (finding,) = found(stretched(given, target, joint))
+    assert finding.fix.startswith(fix)

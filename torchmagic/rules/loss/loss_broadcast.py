@@ -3,7 +3,8 @@
 *Symptom*: the loss stops at the variance of the targets; predictions are all alike.
 
 *Why it happens*: a prediction of shape (N, 1) and a target of shape (N,) broadcast to (N, N), so that every prediction
-is compared with every target. So do N losses and weights of shape (N, 1).
+is compared with every target; (N, K) and (N, 1, K) broadcast to (N, N, K). So do N losses and weights of shape (N, 1),
+and the parts of a target, before they come to the loss.
 
 *What to try*: give both the same shape: ``pred.squeeze(1)`` or ``target.unsqueeze(1)``.
 
@@ -29,7 +30,6 @@ def loss_broadcast(run: Run) -> Iterator[Finding]:
         here = [record for record in records if record.place == place]
         first = here[0]
         ranks_differ = len(first.input_shape) != len(first.target_shape)
-        squeezed = len(first.input_shape) > len(first.target_shape)
         if first.loss == WEIGHTED:
             yield _weighted(run, first, len(here))
             continue
@@ -48,10 +48,19 @@ def loss_broadcast(run: Run) -> Iterator[Finding]:
             },
             why="The shapes differ, so each prediction is compared with every target: the best answer is then the mean "
             "of all targets.",
-            fix="pred.squeeze(1)  # the same shape for both"
-            if squeezed
-            else "target.squeeze(1)  # the same shape for both",
+            fix=_fix(first.input_shape, first.target_shape),
         )
+
+
+def _fix(given: tuple[int, ...], target: tuple[int, ...]) -> str:
+    """Return what gives both one shape: the longer one less its dimension of one, where it has one that can go."""
+    name, longer, shorter = ("pred", given, target) if len(given) > len(target) else ("target", target, given)
+    axis = next((axis for axis in range(len(longer)) if longer[:axis] + longer[axis + 1 :] == shorter), None)
+    if axis is not None and longer[axis] == 1:
+        return f"{name}.squeeze({axis})  # the same shape for both"
+    if target == 2 * given[:1]:
+        return "squeeze or unsqueeze what the target is computed from: (N, 1) with (N,) is stretched there already"
+    return "target.reshape(pred.shape)  # the same shape for both"
 
 
 def _weighted(run: Run, record: BroadcastRecord, times: int) -> Finding:
