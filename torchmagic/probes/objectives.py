@@ -28,8 +28,9 @@ MOST_LEVELS = 16
 class Objectives:
     """Records ``ObjectiveRecord`` at the first backward of each line and when it changed, and two series.
 
-    ``criterion`` is the value of a loss's only criterion, and ``chance_loss`` the level of mere chance on its targets
-    so far, both under the loss's name. All are taken in the first steps, and then ever more rarely.
+    ``criterion`` is the value of a loss's only criterion, the mean where it has several, and ``chance_loss`` the level
+    of mere chance on its targets so far, both under the loss's name. All are taken in the first steps, and then ever
+    more rarely.
     """
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class Objectives:
             return
         number = int(node._sequence_nr())
         self._made[number] = name
-        value = output.detach() if output.numel() == 1 else None
+        value = output.detach() if output.numel() == 1 else output.detach().mean()
         self._calls[number] = value, chance_of(name, args, kwargs, level=self._looks < MOST_LEVELS)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:

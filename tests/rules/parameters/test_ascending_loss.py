@@ -141,3 +141,49 @@ def test_a_minus_sign_above_the_backward_is_looked_up_in_the_source(history):
     (finding,) = found(history, [-value for value in RISES], objective={"sign": -1})
     assert (finding.line, finding.source) == (4, "loss = -loss")
     assert "minus sign" in finding.fix
+
+
+LOSS_OF_TWO = """
+rate = net(x)
+bce = F.binary_cross_entropy(rate, x)
+kl = 0.5 * (1 + logvar - mu ** 2 - logvar.exp()).mean()
+loss = bce + kl
+loss.backward()
+"""
+
+
+def beside(history, losses, criterion, *, source="", **objective):
+    history.run.source = source
+    history.series("criterion", criterion, ("loss",))
+    facts = {"criteria": ("binary_cross_entropy",), "mixed": True, **objective}
+    return found(history, losses, objective=facts)
+
+
+def test_a_term_beside_the_criterion_that_takes_the_loss_below_any_number_is_told_at_its_line(history):
+    (finding,) = beside(history, [1.0 - 1.5**step for step in range(30)], [0.7, 0.6, 3.0], source=LOSS_OF_TWO)
+    assert finding.source == "kl = 0.5 * (1 + logvar - mu ** 2 - logvar.exp()).mean()"
+    assert finding.evidence["last over first value"] == pytest.approx(3.0 / 0.7)
+
+
+def test_a_loss_that_falls_without_end_and_has_one_line_only_is_told_at_its_backward(history):
+    (finding,) = beside(history, [1.0 - 1.25**step for step in range(30)], [0.7, 3.0])
+    assert finding.source == "loss.backward()"
+
+
+def test_a_loss_that_falls_without_end_is_told_whatever_its_criterion_does(history):
+    assert len(beside(history, [1.0 - 1.5**step for step in range(30)], [0.7, 0.6])) == 1
+
+
+@pytest.mark.parametrize(
+    ("losses", "criterion", "objective"),
+    [
+        ([1.0 - 0.1 * step for step in range(30)], [0.7, 3.0], {}),
+        ([1.0 - 1.25**step for step in range(30)], [0.7, 0.9], {}),
+        ([1.0 - 1.5**step for step in range(30)], [0.7, 3.0], {"criteria": ("gaussian_nll_loss",)}),
+        ([1.0 - 1.5**step for step in range(30)], [0.7, 3.0], {"mixed": False}),
+        ([1.0 - 1.5**step for step in range(30)], [0.7, 3.0], {"log_prob": True}),
+    ],
+    ids=["ends somewhere", "the criterion stays", "may be negative", "alone", "a policy"],
+)
+def test_other_losses_below_zero_are_silent(history, losses, criterion, objective):
+    assert beside(history, losses, criterion, **objective) == []

@@ -3,7 +3,8 @@
 *Symptom*: the criterion rises from step to step without bound, smoothly, as if training worked in reverse.
 
 *Why it happens*: ``maximize=True`` on the optimizer, a minus sign in front of a criterion that already is something to
-be made small, or both meant and one forgotten.
+be made small, or both meant and one forgotten. So with a term beside the criterion, such as a KL divergence, that has
+the wrong sign: the loss then falls below any number.
 
 *What to try*: drop the sign, or the option. A score that should grow is negated once: ``loss = -score``.
 
@@ -18,8 +19,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from torchmagic.analyses.loss_curve import SHARE
-from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.objective import Objective, single_objective
 from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import tree_of
 from torchmagic.records.finding import Finding, Severity
@@ -42,6 +44,8 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
     models = {record.name for record in run.of(ParameterRecord)}
     if objective is None or not groups or any(not set(group.parameters) & models for group in groups):
         return  # what is no model's may be an attack, which goes up on purpose
+    if not any(group.maximize for group in groups):
+        yield from _other_term(run, objective, groups[0], min_rise)
     up = {(objective.sign == -1) is not group.maximize for group in groups}
     if objective.sign == 0 or up != {True}:
         return
@@ -68,7 +72,40 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
         else "To make minus a criterion small is to make it large.",
         fix=f"{built_with(run, groups[0], 'maximize', None)}  # without maximize=True"
         if maximize
+        else f"(-{objective.losses[0]}).backward()  # what is to be made large is negated once"
+        if objective.mixed
         else "loss = criterion(output, target)  # without the minus sign",
+    )
+
+
+def _other_term(run: Run, objective: Objective, group: GroupRecord, min_rise: float) -> Iterator[Finding]:
+    """Report a term beside the criterion that is made ever larger, for it enters with the wrong sign."""
+    fall = endless_fall(run, objective)
+    if fall is None or not (fall.sure or fall.criterion_last >= min_rise * fall.criterion_first):
+        return
+    loss, criterion = objective.losses[0], objective.criteria[0]
+    line = line_of_other_term(run, loss)
+    backward = next(iter(run.of(BackwardRecord)), None)
+    yield Finding(
+        rule="ascending-loss",
+        severity=Severity.ERROR,
+        confidence=0.85,
+        title=f"{loss} falls to {fall.loss_last:.3g}, and not by {criterion}: another term has the wrong sign",
+        optimizer=group.optimizer,
+        **(line_in(run, line) if line is not None else line_of(backward.place if backward else None)),
+        step=group.step,
+        evidence={
+            f"{loss} at first": fall.loss_first,
+            f"{loss} at last": fall.loss_last,
+            f"{criterion} at first": fall.criterion_first,
+            f"{criterion} at last": fall.criterion_last,
+            "last over first value": fall.criterion_last / fall.criterion_first,
+            "threshold": min_rise,
+        },
+        why=f"{criterion} is never below zero, so another term takes the loss there: it is made ever larger where it "
+        "should be made small.",
+        fix="turn the sign of the term that is no criterion: a KL divergence or a penalty is added, "
+        "and is never below zero itself",
     )
 
 
