@@ -60,3 +60,43 @@ def test_elements_without_a_gradient_are_not_asked_to_move(run_cell):
         "    table(torch.tensor([1, 2])).pow(2).sum().backward()\n    opt.step()\n"
     )
     assert shares(run, "table.weight") == [0.0]
+
+
+SAM = """
+x, y = torch.randn(64, 4), torch.randn(64, 2)
+net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(20):
+    rows = torch.randint(0, 64, (8,))
+    opt.zero_grad()
+    F.mse_loss(net(x[rows]), y[rows]).backward()
+    old = [p.detach().clone() for p in net.parameters()]
+    with torch.no_grad():
+        for p in net.parameters(): p.add_(p.grad, alpha=0.05)
+    opt.zero_grad()
+    F.mse_loss(net(x[rows]), y[rows]).backward()
+    {before}
+    opt.step()
+    {after}
+"""
+BACK = "with torch.no_grad(): [p.copy_(o) for p, o in zip(net.parameters(), old)]"
+
+
+def test_weights_that_each_step_finds_elsewhere_and_that_come_back_are_unchanged(run_cell):
+    run, _ = run_cell(SAM.format(before="pass", after=BACK))
+    assert set(shares(run, "net.0.weight")) == {1.0}
+
+
+def test_weights_that_come_back_before_the_step_move(run_cell):
+    run, _ = run_cell(SAM.format(before=BACK, after="pass"))
+    assert shares(run, "net.0.weight") == [0.0]
+
+
+def test_elements_that_had_a_gradient_at_the_first_step_only_are_not_asked_to_move_again(run_cell):
+    run, _ = run_cell(
+        "table = nn.Embedding(100, 4)\nopt = torch.optim.SGD(table.parameters(), lr=0.1)\n"
+        "for step in range(20):\n    opt.zero_grad()\n"
+        "    rows = torch.tensor([1, 2] if step == 0 else [3, 4])\n"
+        "    table(rows).pow(2).sum().backward()\n    opt.step()\n"
+    )
+    assert shares(run, "table.weight") == [0.0]

@@ -3,9 +3,10 @@
 import math
 import weakref
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.listeners import NEVER
@@ -24,35 +25,64 @@ STILL = 0.5
 
 
 class _Sample(NamedTuple):
-    """Some elements of a parameter that had a gradient at the first look, and their values then."""
+    """Some elements of a parameter that had a gradient at the first look, and their values then.
+
+    Args:
+        settled: Their values as the first forward after the first step found them; None before it.
+        stirred: Which of them had a gradient in a step that was looked at since; None before it.
+    """
 
     name: str
     ref: weakref.ref[torch.Tensor]
     shape: torch.Size
     places: torch.Tensor
     values: torch.Tensor
+    settled: torch.Tensor | None = None
+    stirred: torch.Tensor | None = None
+
+    def settle(self) -> "_Sample":
+        """Take in the values that they have now."""
+        tensor = self._present()
+        return self if tensor is None else self._replace(settled=tensor.clone())
+
+    def stir(self) -> "_Sample":
+        """Take in which of them have a gradient now."""
+        parameter = self.ref()
+        gradient = None if parameter is None else parameter.grad
+        if self.settled is None or gradient is None or gradient.layout is not torch.strided:
+            return self
+        if gradient.shape != self.shape or gradient.device != self.places.device:
+            return self
+        found = values_of(gradient).reshape(-1)[self.places] != 0
+        return self._replace(stirred=found if self.stirred is None else found | self.stirred)
 
     def unchanged(self) -> float:
         """Return the share of the elements that are the same bits; NaN where that says nothing.
 
         Zeros may be held there by a mask, and elements as large as the largest by a bound.
         """
+        present = self._present()
+        if present is None:
+            return math.nan
+        if self.settled is not None and self.stirred is not None:
+            share = _share(present, self.settled, self.stirred)
+            if not math.isnan(share):
+                return share
+        return _share(present, self.values, None)
+
+    def _present(self) -> torch.Tensor | None:
         tensor = self.ref()
         if tensor is None or tensor.shape != self.shape or tensor.dtype != self.values.dtype:
-            return math.nan
-        if tensor.device != self.values.device:
-            return math.nan
-        present = values_of(tensor).reshape(-1)[self.places]
-        sizes = self.values.abs()
-        free = (sizes > 0) & (sizes < sizes.max())
-        count = int(free.sum())
-        return float(((present == self.values) & free).sum()) / count if count else math.nan
+            return None
+        return values_of(tensor).reshape(-1)[self.places] if tensor.device == self.values.device else None
 
 
 class Standstill:
     """Records ``unchanged_share`` per parameter: of elements that had a gradient, how many are as they were at first.
 
-    It looks at an optimizer's first step, and some steps later; again only at parameters that hardly moved.
+    It looks at an optimizer's first step, and some steps later; again only at parameters that hardly moved. Weights are
+    compared as the first forward after a step finds them: as a step begins they may be moved for a while, as those of
+    SAM are, and as it ends something may be about to write them back. Where no model is called, they are at the steps.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -60,14 +90,18 @@ class Standstill:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._samples: dict[int, tuple[int, list[_Sample]]] = {}
+        self._fresh: set[int] = set()
+        self._waits = False  # whether no forward came since the last step
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for optimizer steps."""
         self._taps, self._recorder = taps, recorder
         taps.on("step_begin", self._look)
+        taps.on("root_begin", self._called)
 
     def flush(self, step: int) -> None:
         """Rest until the next look, for good when all parameters have moved."""
+        self._waits = True
         if self._taps is None or not self._samples:
             return
         waiting = [first for first, samples in self._samples.values() if samples]
@@ -84,13 +118,29 @@ class Standstill:
         entry = self._cast.optimizer(optimizer)
         key = id(entry)
         if key in self._samples:
-            self._compare(key)
+            if self._waits:
+                self._compare(key)
+            first, samples = self._samples[key]
+            self._samples[key] = first, [each.stir() for each in samples]
         elif self._recorder is not None:
             owners = (parameter for group in optimizer.param_groups for parameter in group["params"])
             named = list(zip(entry.names, owners, strict=True))[:MOST_PARAMETERS]
             samples = [found for name, each in named if (found := _sample(name, each)) is not None]
             if samples:
                 self._samples[key] = self._recorder.step, samples
+                self._fresh.add(key)
+
+    def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
+        """Compare the weights with which the first forward after a step is made."""
+        if not self._waits or self._taps is None or not self._taps.grad_enabled:
+            return
+        self._waits = False
+        for key, (first, samples) in self._samples.items():
+            if key in self._fresh:
+                self._samples[key] = first, [each.settle() for each in samples]
+            else:
+                self._compare(key)
+        self._fresh.clear()
 
     def _compare(self, key: int) -> None:
         first, samples = self._samples[key]
@@ -100,6 +150,14 @@ class Standstill:
         self._recorder.append("unchanged_share", shares, tuple(each.name for each in samples))
         still = [each for each, share in zip(samples, shares, strict=True) if share > STILL]
         self._samples[key] = first, still
+
+
+def _share(present: torch.Tensor, before: torch.Tensor, among: torch.Tensor | None) -> float:
+    sizes = before.abs()
+    free = (sizes > 0) & (sizes < sizes.max())
+    free = free if among is None else free & among
+    count = int(free.sum())
+    return float(((present == before) & free).sum()) / count if count else math.nan
 
 
 def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:
