@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from torchmagic.analyses.cuts import ANYTHING, cuts_above, cuts_within
+from torchmagic.analyses.recomputing import REENTRANT
 from torchmagic.analyses.scopes import scopes
 
 LOOP = """
@@ -203,3 +204,35 @@ def test_what_a_method_returns_to_a_trainer_is_a_loss(last, how):
 )
 def test_what_it_returns_beside_the_loss_is_no_way_to_it(last):
     assert cuts(STEP.format(last=last).replace("training_step", "compute_loss"), "self") == []
+
+
+RECOMPUTED = """
+class Net(nn.Module):
+    def _stem(self, x):
+        return self.norm(self.first(x))
+
+    def forward(self, x):
+        {lines}
+        return self.head(checkpoint(self.last, x, use_reentrant=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("x = checkpoint(self.first, x, use_reentrant=True)", [7]),
+        ("x = checkpoint(self.first, x)", [7]),
+        ("x = torch.utils.checkpoint.checkpoint(self._stem, x, use_reentrant=flag)", [7]),
+        ("for part in self.first: x = checkpoint(part, x, use_reentrant=True)", [7]),
+        ("x = checkpoint_sequential(self.first, 2, x, use_reentrant=True)", [7]),
+        ("x = checkpoint(self.first, x, use_reentrant=False)", []),
+        ("x = checkpoint(self.other, self.first(x), use_reentrant=True)", []),
+        ("x = checkpoint(self._other, self.first(x), use_reentrant=True)", []),
+        ("y = checkpoint(self.first, x, use_reentrant=True)", []),
+    ],
+)
+def test_a_reentrant_checkpoint_of_the_part_that_comes_to_the_result_is_a_cut(lines, found):
+    every = scopes(RECOMPUTED.format(lines=lines))
+    ways = [(each, [result.value for result in each.results]) for each in every]
+    cuts = [cut for scope, results in ways for cut in cuts_above(scope, results, every, frozenset({"first"}))]
+    assert [(cut.line, cut.how) for cut in dict.fromkeys(cuts)] == [(line, REENTRANT) for line in found]

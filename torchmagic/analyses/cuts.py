@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torchmagic.analyses.recomputing import REENTRANT, recomputed
 from torchmagic.analyses.scopes import ORDERING, Definition, Scope, name_of
 
 # Methods and attributes that give a tensor without a graph, or no tensor at all.
@@ -100,8 +101,9 @@ def _in_scope(
             blind = each.blind or scope.blind
             if blind is not None and cut:
                 yield Cut(file=scope.file, function=scope.name, line=blind, how=WITHOUT_GRADIENTS)
-            for node in cut:
-                if how := _cutting(node):
+            for node in [*cut, *(node for node in ast.walk(each.value) if _is_recomputed(search, scope, node))]:
+                how = _cutting(node) or (REENTRANT if _is_recomputed(search, scope, node) else "")
+                if how:
                     yield Cut(file=scope.file, function=scope.name, line=_line(node), how=how)
             for name in sorted({name_of(node) for node in ast.walk(each.value)} - seen - {""}):
                 seen.add(name)
@@ -164,6 +166,20 @@ def _depends(
         if any(_depends(search, scope, each.value, tainted, seen | {name}) for each in given):
             return True
     return False
+
+
+def _is_recomputed(search: _Search, scope: Scope, node: ast.AST) -> bool:
+    """Whether a reentrant checkpoint runs a model, a part of one that is looked for, or a function that calls it."""
+    run = recomputed(node)
+    if run is None or ANYTHING in search.sources:
+        return False
+    if _is_source(search, scope, run) or any(
+        _is_source(search, scope, each.value) for each in scope.given(name_of(run))
+    ):
+        return True
+    name = name_of(run).rpartition(".")[2]
+    called = [each for each in search.scopes if name and each.name == name]
+    return any(_depends(search, each, result.value, frozenset()) for each in called for result in each.results)
 
 
 def _is_source(search: _Search, scope: Scope, node: ast.AST) -> bool:

@@ -125,3 +125,9 @@ def test_a_cut_that_may_be_elsewhere_is_told_as_one_of_two_reasons():
     (finding,) = detached_subgraph(run)
     assert (finding.severity, finding.confidence) == (Severity.WARNING, 0.6)
     assert "its result is not used, or" in finding.title
+
+
+def test_a_reentrant_checkpoint_is_not_to_be_removed_but_to_be_another():
+    (finding,) = found(flow(), unreached(how="a reentrant checkpoint"))
+    assert finding.fix == "checkpoint(…, use_reentrant=False)"
+    assert "only where one of its inputs requires a gradient" in finding.why

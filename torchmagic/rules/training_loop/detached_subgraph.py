@@ -3,10 +3,11 @@
 *Symptom*: the part stays as it was initialised while the rest trains; the result is worse than it should be.
 
 *Why it happens*: ``.detach()``, ``.data``, ``torch.no_grad()``, numpy or ``argmax`` stands between the part and the
-loss, so that no gradient comes back to it.
+loss, so that no gradient comes back to it. A checkpoint with ``use_reentrant=True`` gives a graph only to what has an
+input that requires a gradient, which a first block has not.
 
 *What to try*: remove the cut; or, where the part is meant to stay fixed, say so with ``requires_grad_(False)`` and
-leave it out of the optimizer.
+leave it out of the optimizer. Checkpoint with ``use_reentrant=False``.
 
 *Source*: PyTorch issue 7462; PyTorch documentation, "Autograd mechanics".
 """
@@ -14,6 +15,7 @@ leave it out of the optimizer.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
+from torchmagic.analyses.recomputing import REENTRANT
 from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -55,15 +57,28 @@ def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
             "threshold": min_forwards,
             f"steps of {record.optimizer}": record.steps,
         },
-        why="The result is taken out of the graph on its way to the loss, so that gradients end there and the part "
-        "stays as it is."
-        if record.sure
-        else "What it gives does not come to the loss; the code of its model takes something out of the graph there.",
+        why=_why(record),
         fix=_fix(record.how, what),
     )
 
 
+def _why(record: UnreachedRecord) -> str:
+    if record.how == REENTRANT:
+        return (
+            "A reentrant checkpoint computes without a graph, and has a backward only where one of its inputs requires "
+            "a gradient; the weights inside do not count, and data requires none."
+        )
+    if record.sure:
+        return (
+            "The result is taken out of the graph on its way to the loss, so that gradients end there and the part "
+            "stays as it is."
+        )
+    return "What it gives does not come to the loss; the code of its model takes something out of the graph there."
+
+
 def _fix(how: str, what: str) -> str:
+    if how == REENTRANT:
+        return "checkpoint(…, use_reentrant=False)"
     frozen = f"or freeze it on purpose: {what}.requires_grad_(False)"
     if how.endswith(CHOOSING):
         return f"F.gumbel_softmax(…, hard=True) or a softmax in place of {how}, {frozen}"
