@@ -118,6 +118,15 @@ def test_an_interrupt_shows_what_was_measured_up_to_there(bench):
     assert all(bench.names[name] is before[name] for name in ("model", "optimizer", "count"))
 
 
+def test_a_message_of_the_notebooks_is_heard_while_the_cell_is_quiet(bench):
+    told = "    get_ipython().display_pub.set_parent({})  # as the kernel does for every message\n"
+    result, out, _ = bench(f"%%torchbench --modes none --steps 24\n{LOOP}{told}    display('seen')\n")
+    assert result.success
+    assert re.search(r"^ *plain loop +[\d.]+ [mµ]?s", out, flags=re.MULTILINE)
+    assert "seen" not in out
+    assert not hasattr(bench.names["get_ipython"]().display_pub, "set_parent")
+
+
 def test_options_are_read_completed_and_told(bench):
     assert read("") == BenchRequest() == BenchRequest(modes=USUAL, steps=100, time_limit=120.0)
     asked = read("--modes compilation,amp --steps=50 --time-limit 30s")

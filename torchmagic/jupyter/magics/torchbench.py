@@ -1,11 +1,12 @@
 """This file is the ``%%torchbench`` magic."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.utils.capture import capture_output
 
+from torchmagic.jupyter.capturing import quietly
 from torchmagic.jupyter.cell_magics import TORCHBENCH, asks
 from torchmagic.jupyter.parsing import answer, no_statement, parse
 from torchmagic.jupyter.tracebacks import remove_our_frames
@@ -89,7 +90,9 @@ class TorchbenchMagics(Magics):
         from torchmagic.tuning.own_loop.no_step import NoStepError  # noqa: PLC0415
 
         read = UserCode(self.shell, code, num_lines_above=num_lines_above)
-        cell = CellCode(tree=read.tree, file=read.file, namespace=self.shell.user_ns, quiet=capture_output)
+        cell = CellCode(
+            tree=read.tree, file=read.file, namespace=self.shell.user_ns, quiet=partial(quietly, self.shell)
+        )
         showing = BenchShowing(front_end=getattr(self.shell, "kernel", None) is not None)
         try:
             bench = Bench(cell)
