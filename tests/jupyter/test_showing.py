@@ -67,6 +67,21 @@ def test_a_process_that_is_forked_off_leaves_the_panel_alone(live):
     assert live._panel.updates == 1
 
 
+def test_the_panel_is_called_what_the_session_calls_its_run(monkeypatch):
+    monkeypatch.setattr(showing_file, "display", lambda _panel: None)
+    showing = Showing(PanelMode.LIVE, front_end=True, title="torchprofile")
+    run = Run(name="lr sweep")
+    showing.begin(run)
+    assert showing._panel.title == "lr sweep"
+    run.number = 4
+    showing.end(run)
+    assert showing._panel.title == "run 4: lr sweep"
+    nameless = Showing(PanelMode.LIVE, front_end=True, title="torchprofile")
+    nameless.begin(Run())
+    assert nameless._panel.title == "torchprofile"
+    Showing.shelf.clear()
+
+
 def test_slow_refreshes_take_no_more_than_their_share(live):
     live._panel.cost = 0.1
     start = live._clock.now

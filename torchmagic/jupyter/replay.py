@@ -16,6 +16,7 @@ from torchmagic.jupyter.panel.widget import Panel, Status
 from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.session.session import session
+from torchmagic.views.findings import called
 from torchmagic.views.pages import is_profile_alone
 from torchmagic.views.parameter_page import parameter_page
 
@@ -35,7 +36,7 @@ def replay(shown: Shown) -> None:
     beside = {page.title: page for page in baseline_pages(session, run)}
     # Not the run's own id: the panel that the run opened may still be there, and each panel hides the copies of its id.
     uid = uuid4().hex[:12]
-    panel = Panel(uid=uid, title=run.name or ("torchprofile" if is_profile_alone(run) else "torchdebug"))
+    panel = Panel(uid=uid, title=called(run, nameless="torchprofile" if is_profile_alone(run) else "torchdebug"))
     panel.finish(_status(run), first | tab_pages(run) | beside, partial(parameter_page, run))
     SHELF.put(panel)
     display(panel)  # type: ignore[no-untyped-call] # IPython's

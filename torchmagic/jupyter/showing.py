@@ -22,7 +22,7 @@ from torchmagic.session.run import Run
 from torchmagic.session.run import Status as RunStatus
 from torchmagic.session.session import session
 from torchmagic.views.brief import run_text
-from torchmagic.views.findings import headline
+from torchmagic.views.findings import called, headline
 from torchmagic.views.pages import run_pages
 from torchmagic.views.parameter_page import parameter_page
 from torchmagic.views.skins.text import as_text
@@ -124,6 +124,7 @@ class Showing:
         if self._panel is None:
             self._open(run)
         if self._panel is not None:
+            self._panel.title = called(run, nameless=self._title)  # it may have got its number since
             self._panel.finish(self._status(run), tab_pages(run) | beside, partial(parameter_page, run))
         from torchmagic.jupyter.display import show, static_bundle  # noqa: PLC0415 - loads the figures' library
 
@@ -132,7 +133,7 @@ class Showing:
     def _open(self, run: Run) -> None:
         from torchmagic.jupyter.panel.widget import Panel  # noqa: PLC0415 - ipywidgets wait for the first panel
 
-        panel = self._panel = Panel(uid=run.id, title=run.name or self._title)
+        panel = self._panel = Panel(uid=run.id, title=called(run, nameless=self._title))
         self.shelf.put(panel, cell_id=self._cell_id)
         self._refresh(run, panel)
         display(panel)  # type: ignore[no-untyped-call] # IPython's

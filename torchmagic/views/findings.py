@@ -27,13 +27,21 @@ def findings_page(run: Run) -> Page:
 
 def headline(run: Run) -> str:
     """Return the run's heading: number and name, how it ended, steps, time, cost, findings."""
-    number = f"run {run.number}" if run.number else ""
-    called = ": ".join(filter(None, (number, run.name))) or "torchdebug"
-    steps = told_steps(run)
-    parts = [called, run.status.value, counted(steps, "step")]
+    parts = [called(run), run.status.value, counted(told_steps(run), "step")]
     if run.status is not Status.RUNNING:
         parts += [as_seconds(run.clock.seconds), f"cost {as_share(run.overhead)}", verdict(run)]
     return " · ".join(parts)
+
+
+def called(run: Run, *, nameless: str = "torchdebug") -> str:
+    """Return what stands for a run in its own heading: its number, by which commands ask for it, and its name.
+
+    Args:
+        run: The run.
+        nameless: For a run that has neither.
+    """
+    number = f"run {run.number}" if run.number else ""
+    return ": ".join(filter(None, (number, run.name))) or nameless
 
 
 def _lead(run: Run) -> str:

@@ -76,10 +76,13 @@ function headFacts(status) {
   if (status.doing) facts.push(status.doing);
   const pace = status.progress?.seconds_per_step;
   if (pace > 0) facts.push(pace < 1 ? `${asNumber(Number((1 / pace).toPrecision(3)))} steps/s` : `${asSeconds(Number(pace.toPrecision(3)))} per step`);
-  if (isFiniteNumber(status.elapsed)) facts.push(asSeconds(status.elapsed >= 10 ? Math.round(status.elapsed) : Number(status.elapsed.toFixed(1))));
+  if (isFiniteNumber(status.elapsed)) facts.push(asSeconds(status.state === "running" ? calm(status.elapsed) : status.elapsed));
   if (isFiniteNumber(status.overhead)) facts.push(`cost ${asShare(status.overhead)}`);
   return facts;
 }
+
+// while it runs, digits that change faster than they are read are left out; in the end it says the same as the pages
+const calm = (seconds) => (seconds >= 10 ? Math.round(seconds) : Number(seconds.toFixed(1)));
 
 function headCounts(findings) {
   return SEVERITIES.filter(([severity]) => findings[severity]).map(([severity, many]) => {
