@@ -65,7 +65,7 @@ class Accumulation:
         self._carries = False
         self._loaders: set[int] = set()
         self._pass: _Pass | None = None
-        self._periods: dict[int, _Period] = {}
+        self._periods: dict[int, _Period] = cast.at_work.notes()
         self._records = 0
         self._touched = False
         self._first_steps, self._between = FIRST_STEPS, BETWEEN_LOOKS
@@ -119,7 +119,7 @@ class Accumulation:
         self._pass = _Pass(where, site_of(frame), self._criterion(loss), self._batch)
         if self._carries:
             self._pass = self._pass._replace(criterion="")
-        for entry in self._cast.optimizers:
+        for entry in self._cast.at_work.members:
             period = self._periods.setdefault(id(entry), _Period())
             if period.left != _held(entry.refs):  # reset, or scaled by hand
                 period.passes.clear()
@@ -141,7 +141,7 @@ class Accumulation:
         return ""
 
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
-        for entry in self._cast.optimizers:
+        for entry in self._cast.at_work.members:
             period = self._periods.setdefault(id(entry), _Period())
             left = _held(entry.refs)
             if self._pass is not None and left != period.left:

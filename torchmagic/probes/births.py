@@ -227,7 +227,7 @@ class Births:
 
     def _learning(self) -> list[torch.Tensor]:
         """Return the tensors whose gradients are asked for: those that are stepped, and those of called models."""
-        steps = [ref() for entry in self._cast.steppers for ref in entry.refs]
+        steps = [ref() for entry in self._cast.at_work.steppers for ref in entry.refs]
         found = {each: None for each in (*steps, *self._parameters()) if each is not None and each.requires_grad}
         return list(found)
 

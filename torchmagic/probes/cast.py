@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
 from torchmagic.probes.names import Names
 from torchmagic.probes.pacing import next_look
@@ -38,7 +39,7 @@ class Cast:
         self.names = Names(namespace)
         self.models: list[Model] = []
         self.optimizers: list[Optimizer] = []
-        self.stand_ins: list[Optimizer] = []
+        self.at_work = AtWork()
         self.current: Model | None = None
         self._only = only
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
@@ -82,11 +83,6 @@ class Cast:
         self._by_optimizer.clear()
         self._wake()
 
-    @property
-    def steppers(self) -> list[Optimizer]:
-        """The optimizers that stepped, and what stands for one where a loop steps by hand."""
-        return [*self.optimizers, *self.stand_ins]
-
     def model_of(self, module: nn.Module) -> Model | None:
         """Return the model a root call belongs to; None when it has no parameters or is not watched."""
         known = self._by_module.get(id(module))
@@ -128,9 +124,8 @@ class Cast:
         self._wake()
         self._record_model(model, root)
         self._record_parameters(model, model.read())
-        for entry in self.optimizers:  # one that steps by a closure is met before the model that it trains
-            optimizer = entry.ref()
-            if optimizer is not None:
+        for entry in self.at_work.members:  # one that steps by a closure is met before the model that it trains
+            if (optimizer := entry.ref()) is not None:
                 self._read_optimizer(entry, optimizer)
         self._tell_optimizers()
         return model
@@ -184,14 +179,16 @@ class Cast:
             entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
             self._by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
+            self.at_work.step(entry)
             self._wake()
             self._read_optimizer(entry, optimizer)
             self._untold.append((entry, site))
             if not all(name.startswith(f"{entry.name}[") for name in entry.names):
                 self._tell_optimizers()
             return
+        self.at_work.step(entry)
         groups = optimizer.param_groups
-        num_parameters = len(groups[0]["params"]) if len(groups) == 1 else _num_parameters(groups)
+        num_parameters = len(groups[0]["params"]) if len(groups) == 1 else sum([len(each["params"]) for each in groups])
         if entry.seen != (num_parameters, len(self.models)):
             self._read_optimizer(entry, optimizer)
 
@@ -200,15 +197,18 @@ class Cast:
             if model.lends:
                 self._record_parameters(model, model.read())
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
-        known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+        known = self._known()
         entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
 
+    def _known(self) -> dict[int, str]:
+        return {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+
     def stand_in(self, by_hand: ByHand) -> None:
         """Name what a loop trains without an optimizer: as a model has it, else by the variable that holds it."""
-        known = {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+        known = self._known()
         known |= self.names.of_tensors([leaf for leaf in by_hand.leaves if id(leaf) not in known])
         places = {identity: place for place, identity in enumerate(known)}
         leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))
@@ -216,7 +216,7 @@ class Cast:
         entry = self._by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
         entry.refs, entry.packs = list(by_hand.refs), packs_well(leaves)
         entry.names = tuple(known.get(id(leaf)) or f"tensor {i}" for i, leaf in enumerate(leaves))
-        self.stand_ins = [entry]
+        self.at_work.stand_ins = [entry]
 
     def _tell_optimizers(self) -> None:
         untold, self._untold = self._untold, []
@@ -244,7 +244,3 @@ def _unused(name: str, taken: set[str]) -> str:
     while f"{name}#{number}" in taken:
         number += 1
     return f"{name}#{number}"
-
-
-def _num_parameters(groups: list[dict[str, Any]]) -> int:
-    return sum([len(group["params"]) for group in groups])

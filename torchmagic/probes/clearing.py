@@ -56,7 +56,7 @@ class Clearing:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._recorder: Recorder | None = None
-        self._states: dict[int, _Between] = {}
+        self._states: dict[int, _Between] = cast.at_work.notes()
         self._inside: _Between | None = None
         self._taps: Taps | None = None
 
@@ -74,7 +74,7 @@ class Clearing:
         self._states.clear()
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        for entry in self._cast.steppers:
+        for entry in self._cast.at_work.steppers:
             state = self._states.get(id(entry))
             if state is None or (state.dirty is not None and not state.dirty):
                 continue
@@ -87,7 +87,7 @@ class Clearing:
                 state.site = site_of(frame)
 
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
-        for entry in self._cast.steppers:
+        for entry in self._cast.at_work.steppers:
             state = self._states.get(id(entry))
             if state is None or state.stepping or not state.dirty:
                 continue

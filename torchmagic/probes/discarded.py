@@ -70,7 +70,7 @@ class _Stretch:
 
 
 class Discarded:
-    """Records ``DiscardedGradientsRecord`` as the run ends.
+    """Records ``DiscardedGradientsRecord`` as the run, or an optimizer's part in it, ends.
 
     Gradients count as discarded where one line made them, one ``zero_grad`` reset them, the same line made the next
     ones, no optimizer stepped in between, and the weights stayed as they were. Where another line made the next ones,
@@ -84,7 +84,7 @@ class Discarded:
         self._wanted = WantedGradients(cast)
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
-        self._stretches: dict[int, _Stretch] = {}
+        self._stretches: dict[int, _Stretch] = cast.at_work.notes(self._tell)
         self._reset: Site | None = None
         self._site: Site | None = None
         self._read: dict[Site | None, bool] = {}
@@ -102,12 +102,14 @@ class Discarded:
 
     def detach(self) -> None:
         """Hand over what was discarded."""
-        recorder, self._recorder = self._recorder, None
-        if recorder is not None:
-            for each in self._stretches.values():
-                if each.found:
-                    recorder.add(self._record(each))
+        for each in self._stretches.values():
+            self._tell(each)
         self._stretches.clear()
+        self._recorder = None
+
+    def _tell(self, stretch: _Stretch) -> None:
+        if self._recorder is not None and stretch.found:
+            self._recorder.add(self._record(stretch))
 
     def _record(self, stretch: _Stretch) -> DiscardedGradientsRecord:
         (wiped, backward, reset, kept), steps = stretch.found.most_common(1)[0]

@@ -59,7 +59,7 @@ class LoopOrder:
         self._cast, self._gradients = cast, gradients
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
-        self._loops: dict[int, _Loop] = {}
+        self._loops: dict[int, _Loop] = cast.at_work.notes()
         self._forget()
         self._began = 0
         self._site: Site | None = None

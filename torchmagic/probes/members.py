@@ -85,6 +85,7 @@ class Optimizer:
         self.name = name
         self.class_name = type(optimizer).__name__
         self.steps = 0
+        self.last_step, self.is_out = -1, True
         self.seen = (-1, -1)
         self.names: tuple[str, ...] = ()
         self.refs: list[weakref.ref[torch.Tensor]] = []

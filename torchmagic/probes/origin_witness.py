@@ -39,7 +39,7 @@ class Witnesses:
 
     def _bad_by_hand(self) -> list[tuple[str, torch.Tensor]]:
         """Return the same of what a loop steps by hand, which may be tensors of no model."""
-        named = [pair for entry in self._cast.stand_ins for pair in zip(entry.names, entry.refs, strict=True)]
+        named = [pair for entry in self._cast.at_work.stand_ins for pair in zip(entry.names, entry.refs, strict=True)]
         held = [(name, value.grad) for name, ref in named if (value := ref()) is not None]
         return [(name, grad) for name, grad in held if grad is not None and _suits(grad) and not is_finite(grad)]
 
