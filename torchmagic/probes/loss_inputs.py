@@ -1,5 +1,6 @@
 """This file looks at the values that losses are given, and at the operation that made them."""
 
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -169,7 +170,7 @@ class LossInputs:
                     loss=found.loss,
                     place=place_of(site),
                     source=kind,
-                    inner=kind_of(parent_of(node)),
+                    inner=_weighted(parent_of(node)) if kind == "log" else kind_of(parent_of(node)),
                     producer=producer,
                     producer_place=place_of(where),
                     log_above=found.loss in LOG_LOSSES and _log_above(last),
@@ -186,10 +187,18 @@ class LossInputs:
 
 def _log_above(node: Any) -> bool:
     """Whether a logarithm was taken before the multiplications and additions that made an input."""
+    return any(kind_of(each) in LOGARITHMS for each in _behind_weights(node))
+
+
+def _weighted(node: Any) -> str:
+    """Return what operation made something, before multiplications and additions, in the words of ``kind_of``."""
+    return next((kind for each in _behind_weights(node) if (kind := kind_of(each)) not in ("", "clamp")), "")
+
+
+def _behind_weights(node: Any) -> Iterator[Any]:
+    """Yield the nodes from this one up that multiply, add and choose, and those that these begin with."""
     todo = [node] if node is not None else []
     for each in todo:  # grows as it is gone through
-        if kind_of(each) in LOGARITHMS:
-            return True
+        yield each
         if len(todo) < MOST_NODES and each.name().startswith(WEIGHTING):
             todo += [found for parent in parents(each) if (found := through_views(parent, gentle=True)) is not None]
-    return False

@@ -77,7 +77,7 @@ class LossInputRecord:
         loss: Name of the loss function, or ``difference`` where the loss was written by hand.
         place: Line of the loss; None where it was read from the graph.
         source: Operation that made the input, such as ``sigmoid``; empty for one that is not told apart.
-        inner: Operation that made the source's own input, in the same words.
+        inner: Operation that made the source's own input, in the same words; for a logarithm before any weights.
         producer: Path of the module that made it, when it was seen.
         producer_place: Line that made it, when it was seen.
         num_classes: Size of the class dimension; 0 where the loss has none.

@@ -30,7 +30,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "not-log-probabilities",
     ),
     "amp-overflow-skips": ("unscaled-step",),
-    "nonfinite-forward": ("nonfinite-on-one-rank", *GROWN),
+    "nonfinite-forward": ("nonfinite-on-one-rank", "not-log-probabilities", *GROWN),
     "nonfinite-gradient": ("nonfinite-on-one-rank", "label-out-of-range", *GROWN),
     "dead-relu": (
         "exploding-gradient",
