@@ -25,3 +25,26 @@ def test_a_line_of_another_cell_has_no_number_but_its_text():
 
 def test_without_the_cells_source_nothing_is_dropped():
     assert judged("", 2, "b = 2") == (2, "b = 2")
+
+
+@pytest.mark.parametrize(
+    ("consequence", "cause"),
+    [
+        ("update-too-small", "stale-optimizer"),
+        ("update-too-small", "detached-subgraph"),
+        ("params-unchanged", "stale-optimizer"),
+        ("vanishing-gradient", "weight-decay-dominates"),
+        ("vanishing-gradient", "unregistered-parameter"),
+        ("plateau", "weight-decay-dominates"),
+        ("dead-relu", "weight-decay-dominates"),
+    ],
+)
+def test_a_consequence_comes_after_its_cause_and_asks_for_no_cure(consequence, cause):
+    found = [
+        Finding(rule=each, severity=severity, confidence=0.9, title=each)
+        for each, severity in ((consequence, Severity.WARNING), (cause, Severity.WARNING))
+    ]
+    one = Rule(id="a", group="model", page="", check=lambda _run: iter(found))
+    first, second = judge(Run(), lambda _rule, error: pytest.fail(str(error)), rules=(one,))
+    assert (first.rule, first.causes, first.severity) == (cause, (), Severity.WARNING)
+    assert (second.rule, second.causes, second.severity) == (consequence, (cause,), Severity.INFO)
