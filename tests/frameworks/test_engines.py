@@ -73,6 +73,19 @@ def test_fastais_curves_and_names_are_the_programs(learned):
     assert learned.run.series("eval_loss", name=name)[1] == pytest.approx(learned.names["validation"], rel=2e-2)
 
 
+OWN = {"    opt_func=partial(OptimWrapper, opt=torch.optim.Adam),\n": ""}
+
+
+@pytest.mark.parametrize("fault", [{}, {"nn.Linear(48, 3))": "nn.Linear(48, 3), nn.Softmax(1))"}], ids=["sound", "sick"])
+def test_steps_of_fastais_own_optimizers_are_seen(watched, fault):
+    pytest.importorskip("fastai")
+    seen = watched("fastai_learner", OWN | fault)
+    assert (seen.run.steps, seen.optimizers) == (88, [])
+    assert len(seen.run.series("loss", name="loss")[1]) == 88
+    assert seen.run.subjects("grad_norm") == ("model.0.weight", "model.0.bias", "model.2.weight", "model.2.bias")
+    assert {rule for rule, *_ in seen.alarms} == ({SOFTMAX} if fault else set())
+
+
 @pytest.mark.parametrize(
     ("library", "program", "planted", "rule"),
     [
