@@ -73,10 +73,11 @@ def test_fastais_curves_and_names_are_the_programs(learned):
     assert learned.run.series("eval_loss", name=name)[1] == pytest.approx(learned.names["validation"], rel=2e-2)
 
 
+SQUASHED = {"nn.Linear(48, 3))": "nn.Linear(48, 3), nn.Softmax(1))"}
 OWN = {"    opt_func=partial(OptimWrapper, opt=torch.optim.Adam),\n": ""}
 
 
-@pytest.mark.parametrize("fault", [{}, {"nn.Linear(48, 3))": "nn.Linear(48, 3), nn.Softmax(1))"}], ids=["sound", "sick"])
+@pytest.mark.parametrize("fault", [{}, SQUASHED], ids=["sound", "sick"])
 def test_steps_of_fastais_own_optimizers_are_seen(watched, fault):
     pytest.importorskip("fastai")
     seen = watched("fastai_learner", OWN | fault)
@@ -89,9 +90,9 @@ def test_steps_of_fastais_own_optimizers_are_seen(watched, fault):
 @pytest.mark.parametrize(
     ("library", "program", "planted", "rule"),
     [
-        ("ignite", "ignite_trainer", {"nn.Linear(48, 3))": "nn.Linear(48, 3), nn.Softmax(1))"}, SOFTMAX),
+        ("ignite", "ignite_trainer", SQUASHED, SOFTMAX),
         ("skorch", "skorch_fit", {"return self.layers(x)": "return self.layers(x).softmax(1)"}, SOFTMAX),
-        ("fastai", "fastai_learner", {"nn.Linear(48, 3))": "nn.Linear(48, 3), nn.Softmax(1))"}, SOFTMAX),
+        ("fastai", "fastai_learner", SQUASHED, SOFTMAX),
     ],
 )
 def test_a_mistake_is_found(watched, library, program, planted, rule):
