@@ -97,6 +97,18 @@ def single_objective(run: Run) -> Objective | None:
     )
 
 
+def scale_of(run: Run, loss: str) -> float:
+    """Return what a loss's only criterion, a mean over a batch, is multiplied by; 1 where that is not sure."""
+    records = [each for each in run.of(ObjectiveRecord) if each.loss == loss]
+    _, losses = run.series("loss", name=loss)
+    _, values = run.series("criterion", name=loss)
+    if len(records) != 1 or records[0].mixed or records[0].altered or not losses or not values:
+        return 1.0
+    scale = records[0].scale
+    same = math.isclose(abs(losses[0]), scale * abs(values[0]), rel_tol=1e-3)
+    return scale if same and scale > 0 else 1.0
+
+
 def chance_level(run: Run) -> float:
     """Return the loss that the best constant prediction would have had, seen over the run; NaN where not known.
 

@@ -100,3 +100,31 @@ def test_a_rate_that_is_too_small_is_to_blame_however_much_is_clipped(history):
 def test_one_norm_that_moves_the_loss_all_the_same_is_silent(history):
     falling = [1.0 - 0.02 * step for step in range(30)]
     assert found(history, falling, norms=[1e-7] * 30) == []
+
+
+TINY = [1e-7] * 30
+
+
+def test_a_criterion_that_was_divided_far_too_often_is_told_and_the_factor_named(history):
+    history.series("criterion", [0.2], ("loss",))
+    history.losses(TINY, scale=5e-7).group().updates([1e-8] * 30, norms=[1e-8] * 30)
+    (finding,) = update_too_small(history.run)
+    assert finding.fix == "loss = criterion(output, target)  # without the factor 5e-07: the mean is taken already"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "objective"),
+    [
+        ([1e-7], {"scale": 1.0}),
+        ([4e-7], {"scale": 0.25}),
+        ([0.2], {"scale": 5e-7, "altered": True}),
+        ([0.2], {"scale": 5e-7, "mixed": True}),
+        ([0.9], {"scale": 5e-7}),
+        ([], {"scale": 5e-7}),
+    ],
+    ids=["plain", "a share", "a sum", "other terms", "another one", "by hand"],
+)
+def test_a_tiny_loss_that_may_have_converged_is_silent(history, criterion, objective):
+    history.series("criterion", criterion, ("loss",))
+    history.losses(TINY, **objective).group().updates([1e-8] * 30, norms=[1e-8] * 30)
+    assert list(update_too_small(history.run)) == []

@@ -2,8 +2,9 @@
 
 *Symptom*: the loss is the same number, epoch after epoch, although gradients are there.
 
-*Why it happens*: a learning rate several orders of magnitude too small, or one that was scaled down twice; or gradients
-that are clipped to a bound several orders below their norm.
+*Why it happens*: a learning rate several orders of magnitude too small, or one that was scaled down twice; a loss that
+is divided by the number of pixels or samples although its criterion is a mean already; or gradients that are clipped to
+a bound several orders below their norm.
 
 *What to try*: raise the learning rate by factors of ten. For Adam 1e-3 is a usual start, for SGD 1e-2 to 1e-1; a step
 that changes weights by about a thousandth of their size is a healthy one. Set the bound of clipping near the norms that
@@ -19,6 +20,7 @@ from statistics import median
 from torchmagic.analyses.clipped_norms import clipped_norms, held_norm
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.model_names import parameters_in
+from torchmagic.analyses.objective import scale_of
 from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
@@ -33,6 +35,8 @@ MAX_CHANGE = 0.01
 # would help, the run has converged or its gradients have vanished, and the rate is not to blame.
 MIN_PULL = 1e-3
 MIN_LOSS = 1e-6
+# A loss that is its criterion times less than this was divided by what the criterion had divided by before.
+SMALL_SCALE = 1e-2
 # A step this many times the rate times the gradient, with momentum of 0.95, is long because the gradient is.
 MOST_MOMENTUM = 20.0
 # The loss has moved by more than the noise of its batches when it did by so many errors of the difference of two means.
@@ -60,11 +64,12 @@ def update_too_small(
         return
     worst = max(float(each.ratios.max()) for each in updates)
     gradients = _gradients(run, curve)
-    change, brought = _changes(gradients, updates, curve, worst * run.steps)
+    scale = scale_of(run, losses[0])
+    change, brought = _changes(gradients, updates, curve, worst * run.steps, scale)
     if worst >= max_ratio or brought is None or brought >= max_change:
         return
     group = updates[0].group
-    why, fix = _reason(run, gradients, updates, worst, max_ratio)
+    why, fix = _of_scale(scale, worst, max_ratio) or _reason(run, gradients, updates, worst, max_ratio)
     yield Finding(
         rule="update-too-small",
         severity=Severity.WARNING,
@@ -98,23 +103,34 @@ def _gradients(run: Run, curve: LossCurve) -> _Gradients:
 
 
 def _changes(
-    gradients: _Gradients, updates: Sequence[GroupUpdates], curve: LossCurve, moved: float
+    gradients: _Gradients, updates: Sequence[GroupUpdates], curve: LossCurve, moved: float, scale: float
 ) -> tuple[float, float | None]:
     """Return the share by which the loss changed, and the part of it that the steps brought about, at most.
 
     What they did not bring about is the noise of the batches. None where not even the weights' own size of a change
-    would help.
+    would help. A loss that is nearly zero leaves nothing to learn, unless it is a criterion that was made so small.
     """
+    least = MIN_LOSS * min(scale, 1.0)
     apart = abs(curve.end - curve.start)
     change = apart / abs(curve.start) if curve.start else 1.0
     length = max(float(each.lengths[0]) for each in updates)
     norm = max(gradients.used, gradients.before)
-    pull = norm * length / abs(curve.start) if abs(curve.start) > MIN_LOSS else 0.0
+    pull = norm * length / abs(curve.start) if abs(curve.start) > least else 0.0
     if pull > MIN_PULL:
         return change, min(change, pull * moved)
-    if gradients.held and abs(curve.start) > MIN_LOSS:  # how long the gradients were is not known
+    if gradients.held and abs(curve.start) > least:  # how long the gradients were is not known
         return change, change if apart > SURE * curve.error_of_mean else 0.0
     return change, None
+
+
+def _of_scale(scale: float, worst: float, max_ratio: float) -> tuple[str, str] | None:
+    """Return why the steps are short, and what to do, where the loss is a criterion that was made far too small."""
+    if scale > SMALL_SCALE or worst / scale < max_ratio:
+        return None
+    why = (
+        f"The loss is its criterion times {scale:.2g}, and the gradients are as much smaller: the rate is not to blame."
+    )
+    return why, f"loss = criterion(output, target)  # without the factor {scale:.2g}: the mean is taken already"
 
 
 def _reason(
