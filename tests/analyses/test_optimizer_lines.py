@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.objective import GroupRecord
 from torchmagic.records.place import Place
@@ -85,3 +85,45 @@ def test_one_of_several_groups_and_an_optimizer_of_an_earlier_cell_are_set_where
 def test_an_optimizer_without_a_variable_is_not_spoken_of(name):
     unnamed = group(optimizer=name, subject=f"{name}[1]")
     assert built_with(run_of(""), unnamed, "lr", 0.1) == "torch.optim.SGD(net.parameters(), lr=0.1)"
+
+
+SPREAD = """opt = torch.optim.SGD(
+    [
+        {"params": net.body.parameters(), "lr": 0.0},
+        {
+            "params": net.head.parameters(),
+            "weight_decay": 5.0,
+        },
+    ],
+    lr=10,
+    maximize=True,
+)
+other = torch.optim.SGD(
+    net.parameters(),
+    3.0,
+)
+alone = torch.optim.SGD(net.parameters(), lr=1e-9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "subject", "setting", "wanted"),
+    [
+        (1, "opt[0]", "lr", 3),
+        (1, "opt[1]", "lr", 9),
+        (1, "opt[1]", "weight_decay", 6),
+        (1, "opt[0]", "maximize", 10),
+        (1, "opt[0]", "momentum", 1),
+        (12, "opt", "lr", 14),
+        (16, "opt", "lr", 16),
+    ],
+)
+def test_a_setting_is_found_on_the_line_of_the_call_that_gives_it(line, subject, setting, wanted):
+    place = place_of_setting(run_of(SPREAD), group(SPREAD, line=line, subject=subject), setting)
+    assert (place.line, place.source) == (wanted, SPREAD.splitlines()[wanted - 1].strip())
+
+
+def test_what_was_built_elsewhere_or_nobody_saw_has_the_place_that_is_known():
+    there = group(SPREAD)
+    assert place_of_setting(run_of("train()"), there, "lr") == there.built
+    assert place_of_setting(run_of(SPREAD), group(), "lr") is None

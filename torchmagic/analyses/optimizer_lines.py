@@ -1,7 +1,8 @@
-"""This file writes the line that builds an optimizer anew, with another setting."""
+"""This file is the line that builds an optimizer: where a setting stands in it, and how it reads with another one."""
 
 import ast
 import copy
+from dataclasses import replace
 
 from torchmagic.analyses.model_names import model_name
 from torchmagic.analyses.source_lines import line_at
@@ -36,6 +37,41 @@ def built_with(run: Run, group: GroupRecord, setting: str, value: float | None) 
     keyword = "" if value is None else f", {setting}={_rounded(value)}"
     model = model_name(run, next(iter(group.parameters), None))
     return f"torch.optim.{group.class_name}({model}.parameters(){keyword})"
+
+
+def place_of_setting(run: Run, group: GroupRecord, setting: str) -> Place | None:
+    """Return the line on which a parameter group is given a setting: that of the call, unless it is spread over lines.
+
+    Args:
+        run: The run.
+        group: The group.
+        setting: Keyword of the optimizer, as ``lr``.
+    """
+    built = group.built
+    if built is None or line_at(run.source, built.line) != built.source:
+        return built
+    calls = [
+        node
+        for node in ast.walk(tree_of(run.source))
+        if isinstance(node, ast.Call) and _builds(node, group.class_name) and holds(node, built.line)
+    ]
+    number = group.subject.removeprefix(group.optimizer).strip("[]")
+    line = _line_of(calls[0], setting, int(number) if number.isdigit() else 0) if len(calls) == 1 else None
+    return built if line is None else replace(built, line=line, source=line_at(run.source, line))
+
+
+def _line_of(call: ast.Call, setting: str, number: int) -> int | None:
+    """Return the line on which a call gives one of its groups a setting; None where it leaves that to the default."""
+    groups = call.args[0].elts if call.args and isinstance(call.args[0], (ast.List, ast.Tuple)) else []
+    own = groups[number] if number < len(groups) else None
+    if isinstance(own, ast.Dict):
+        for key in own.keys:
+            if isinstance(key, ast.Constant) and key.value == setting:
+                return key.lineno
+    for each in call.keywords:
+        if each.arg == setting:
+            return each.lineno
+    return call.args[_RATE_AT].lineno if setting == "lr" and len(call.args) > _RATE_AT else None
 
 
 def _statements(source: str, place: Place) -> list[ast.stmt]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import single_objective
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.rates import PASSED, Rate, endless_warm_up, rates, searches_rate
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
@@ -94,7 +94,7 @@ def _finding(run: Run, group: GroupRecord, seen: tuple[str, float, float], limit
         confidence=0.85,
         title=f"the loss {trouble}; a step at rate {rate:g} moves weights by {_times(max(jump, usual))} their size",
         optimizer=group.optimizer,
-        **line_of(group.built),
+        **line_of(place_of_setting(run, group, "lr")),
         step=group.step,
         evidence={
             "learning rate": rate,

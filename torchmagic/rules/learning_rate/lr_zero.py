@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_lines import lines_assigning
 from torchmagic.records.finding import Finding, Severity
@@ -106,7 +106,7 @@ def _place(run: Run, rate: Rate) -> Located:
     by_hand = lines_assigning(run.source, "lr")
     if by_hand and rate.values.max() >= ZERO:
         return line_in(run, by_hand[0])
-    return line_of(rate.group.built)
+    return line_of(place_of_setting(run, rate.group, "lr"))
 
 
 def _fix(run: Run, rate: Rate) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
@@ -51,7 +51,7 @@ def update_too_large(run: Run, *, max_ratio: float = MAX_RATIO, from_step: float
             title=f"a step of {each.group.subject} changes its weights by {usual:.0%} of their size",
             parameter=each.group.parameters[0],
             optimizer=each.group.optimizer,
-            **line_of(each.group.built),
+            **line_of(place_of_setting(run, each.group, "lr")),
             step=each.group.step + int(from_step),
             evidence={
                 "median update over weights": usual,

@@ -21,7 +21,7 @@ from torchmagic.analyses.clipped_norms import clipped_norms, held_norm
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import scale_of
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -69,14 +69,18 @@ def update_too_small(
     if worst >= max_ratio or brought is None or brought >= max_change:
         return
     group = updates[0].group
-    why, fix = _of_scale(scale, worst, max_ratio) or _reason(run, gradients, updates, worst, max_ratio)
+    other = _of_scale(scale, worst, max_ratio) or _of_clipping(run, gradients, updates, worst, max_ratio)
+    why, fix = other or (
+        "At this pace a thousand steps change nothing that could be seen: gradients are there, the rate is not.",
+        built_with(run, group, "lr", float(f"{_better(group.lr, worst):.0e}")),
+    )
     yield Finding(
         rule="update-too-small",
         severity=Severity.WARNING,
         confidence=0.85,
         title=f"steps of {group.optimizer} change the weights by {worst:.1g} of their size at most",
         optimizer=group.optimizer,
-        **line_of(group.built),
+        **line_of(group.built if other else place_of_setting(run, group, "lr")),
         step=group.step,
         evidence={
             "largest update over weights": worst,
@@ -133,10 +137,10 @@ def _of_scale(scale: float, worst: float, max_ratio: float) -> tuple[str, str] |
     return why, f"loss = criterion(output, target)  # without the factor {scale:.2g}: the mean is taken already"
 
 
-def _reason(
+def _of_clipping(
     run: Run, gradients: _Gradients, updates: Sequence[GroupUpdates], worst: float, max_ratio: float
-) -> tuple[str, str]:
-    """Return why the steps are short, and what to write: the bound of the gradients, or the rate."""
+) -> tuple[str, str] | None:
+    """Return why the steps are short, and what to write, where the bound of the gradients is to blame."""
     group, used = updates[0].group, gradients.used
     length = max(float((each.ratios * each.lengths[0]).max()) for each in updates)
     if used > 0 and group.lr and length <= MOST_MOMENTUM * group.lr * used:
@@ -150,10 +154,7 @@ def _reason(
                 f"All gradients have a norm of {used:.1g} in the steps, whatever the batch: a line scales them to that."
             )
             return why, f"max_norm = 1.0  # where gradients are scaled: the bound is {used:.1g}"
-    return (
-        "At this pace a thousand steps change nothing that could be seen: gradients are there, the rate is not.",
-        built_with(run, group, "lr", float(f"{_better(group.lr, worst):.0e}")),
-    )
+    return None
 
 
 def _better(rate: float | None, ratio: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 
 from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import Objective, single_objective
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import tree_of
@@ -60,7 +60,7 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
         confidence=0.95,
         title=f"{objective.criteria[0]} rises from {values[0]:.3g} to {values[-1]:.3g}: the steps go up, not down",
         optimizer=groups[0].optimizer,
-        **(line_of(groups[0].built) if maximize else _negation(run)),
+        **(line_of(place_of_setting(run, groups[0], "maximize")) if maximize else _negation(run)),
         step=groups[0].step,
         evidence={
             "last over first value": rise,

@@ -16,7 +16,7 @@ from statistics import median
 
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import level_of_guessing
-from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.relative_updates import GroupUpdates, group_updates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.objective import GroupRecord
@@ -54,7 +54,7 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
             title=f"weight decay of {each.group.subject} is {median(times):.3g} times its gradients: the weights "
             f"shrink by a factor of {fall:.3g}",
             optimizer=each.group.optimizer,
-            **line_of(each.group.built),
+            **line_of(place_of_setting(run, each.group, "weight_decay")),
             step=each.group.step,
             evidence={
                 "weight decay": each.group.weight_decay,
