@@ -48,3 +48,25 @@ def test_a_consequence_comes_after_its_cause_and_asks_for_no_cure(consequence, c
     first, second = judge(Run(), lambda _rule, error: pytest.fail(str(error)), rules=(one,))
     assert (first.rule, first.causes, first.severity) == (cause, (), Severity.WARNING)
     assert (second.rule, second.causes, second.severity) == (consequence, (cause,), Severity.INFO)
+
+
+def causes(**began):
+    """Return, by rule, what findings that began at these steps are said to follow from."""
+    found = [
+        Finding(rule=name.replace("_", "-"), severity=Severity.WARNING, confidence=0.9, title=name, step=step)
+        for name, step in began.items()
+    ]
+    one = Rule(id="a", group="model", page="", check=lambda _run: iter(found))
+    told = judge(Run(), lambda _rule, error: pytest.fail(str(error)), rules=(one,))
+    return [(each.rule, each.causes) for each in told]
+
+
+@pytest.mark.parametrize(("dead", "vanishing"), [(0, 0), (40, 40), (0, 40), (40, 48)])
+def test_dead_units_let_gradients_vanish(dead, vanishing):
+    told = causes(dead_relu=dead, vanishing_gradient=vanishing)
+    assert told == [("dead-relu", ()), ("vanishing-gradient", ("dead-relu",))]
+
+
+def test_gradients_that_vanish_at_once_leave_units_dead_later():
+    told = causes(dead_relu=40, vanishing_gradient=0)
+    assert told == [("vanishing-gradient", ()), ("dead-relu", ("vanishing-gradient",))]

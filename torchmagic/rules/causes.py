@@ -42,6 +42,8 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "output-range-mismatch",
         "constant-batch",
         "weight-decay-dominates",
+        "unshuffled-loader",
+        "module-created-in-forward",
     ),
     "uniform-prediction": (
         "zero-init",
@@ -67,6 +69,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "softmax-before-cross-entropy",
         "sigmoid-before-bce-with-logits",
         "loss-broadcast",
+        "unshuffled-loader",
     ),
     "vanishing-gradient": (
         *CUT_OFF,
@@ -112,6 +115,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "not-log-probabilities",
         "output-range-mismatch",
         "weight-decay-dominates",
+        "unshuffled-loader",
     ),
     "lr-zero": ("scheduler-step-frequency", "scheduler-not-stepped"),
     "params-unchanged": (
@@ -123,6 +127,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         *NO_UPDATE,
         "zero-init",
         "degenerate-logits",
+        "vanishing-gradient",
     ),
     "scheduler-before-optimizer": ("step-missing",),
     "swallowed-update": ("params-unchanged", "lr-zero", "scheduler-step-frequency"),
@@ -164,6 +169,10 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
     "silent-rank": ("lost-rank", "failed-rank", "uneven-batches", "ddp-unused-parameters"),
     "failed-rank": ("ddp-unused-parameters",),
 }
+
+# A finding of the first rule follows from findings of the others, and not they from it, where they were there from the
+# first step on and it was not: gradients that vanish at once leave a layer to its biases, which then silence its units.
+FOLLOWS_FROM_EARLIER: dict[str, tuple[str, ...]] = {"dead-relu": ("vanishing-gradient",)}
 
 # A finding of these is dropped when any other error or warning explains the run better.
 LAST_RESORTS = frozenset({"loss-not-decreasing"})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.catalogue import RULES
-from torchmagic.rules.causes import FOLLOWS_FROM, LAST_RESORTS
+from torchmagic.rules.causes import FOLLOWS_FROM, FOLLOWS_FROM_EARLIER, LAST_RESORTS
 from torchmagic.rules.names import thresholds_of
 from torchmagic.rules.rule import Rule
 from torchmagic.rules.silencing import audible
@@ -82,21 +82,39 @@ def _numbered(finding: Finding, source: str) -> Finding:
 
 
 def _with_causes(findings: list[Finding]) -> list[Finding]:
-    present = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
-    return [_led_back(finding, present) for finding in findings]
+    loud = [finding for finding in findings if finding.severity is not Severity.INFO]
+    present = {finding.rule for finding in loud}
+    at_once = {finding.rule for finding in loud if finding.step == 0}
+    return [_led_back(finding, present, at_once) for finding in findings]
 
 
-def _led_back(finding: Finding, present: set[str]) -> Finding:
+def _led_back(finding: Finding, present: set[str], at_once: set[str]) -> Finding:
     """Name the findings that this one follows from; what follows from them needs no cure of its own.
 
     Only numbers that are no numbers stay as loud as they are, whatever they follow from.
     """
-    causes = tuple(cause for cause in FOLLOWS_FROM.get(finding.rule, ()) if cause in present)
+    causes = _causes(finding.rule, present, at_once)
     if not causes:
         return finding
     broken = finding.severity is Severity.ERROR and finding.rule.startswith(("nonfinite", "exploding"))
     milder = finding.severity if broken else Severity.INFO
     return replace(finding, causes=causes, severity=milder)
+
+
+def _causes(rule: str, present: set[str], at_once: set[str]) -> tuple[str, ...]:
+    """Return which of the rules that were found are causes of another; some pairs can be so either way.
+
+    Args:
+        rule: Id of the other.
+        present: Ids of the rules that were found, and are loud.
+        at_once: Those that were true from the first step on.
+    """
+    began_later = rule not in at_once
+    earlier = [cause for cause in FOLLOWS_FROM_EARLIER.get(rule, ()) if began_later and cause in at_once]
+    usual = [cause for cause in FOLLOWS_FROM.get(rule, ()) if cause in present]
+    if not began_later:
+        usual = [each for each in usual if each in at_once or rule not in FOLLOWS_FROM_EARLIER.get(each, ())]
+    return (*usual, *earlier)
 
 
 def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:

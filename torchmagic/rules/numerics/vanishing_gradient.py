@@ -58,7 +58,8 @@ def vanishing_gradient(
             "share of the looks": f"{lost[place]:.0%}",
             "the loss fell by" if gained >= 0 else "the loss rose by": f"{abs(gained):.1%}",
         }
-        yield replace(finding, step=looks[0][0], evidence={**finding.evidence, **told})
+        began = next(step for step, values in looks if values[place] < max_ratio * values[-1])
+        yield replace(finding, step=began, evidence={**finding.evidence, **told})
 
 
 def _share(looks: list[tuple[int, tuple[float, ...]]], place: int, max_ratio: float) -> float:
