@@ -1,5 +1,7 @@
 """This file tests the rule on probabilities given to cross_entropy, on records written by hand."""
 
+from dataclasses import replace
+
 from torchmagic.records.finding import Severity
 from torchmagic.records.loss import ProbabilityInputRecord
 from torchmagic.records.place import Place
@@ -69,4 +71,16 @@ def test_a_softmax_in_the_forward_is_the_place():
 
 def test_a_softmax_in_the_loop_leaves_the_place_at_the_loss():
     (finding,) = found(*probabilities(3, producer_place=OUTSIDE))
+    assert finding.line == 30
+
+
+def test_a_softmax_in_another_method_of_the_model_is_the_place():
+    (finding,) = found(*probabilities(3, producer="net", producer_place=replace(INSIDE, function="head")))
+    assert finding.line == 8
+    assert finding.title.endswith("from the softmax in head of net")
+
+
+def test_a_softmax_beside_the_loss_in_one_function_leaves_the_place_at_the_loss():
+    loss, made = replace(LOSS, function="fit"), replace(OUTSIDE, function="fit")
+    (finding,) = found(*probabilities(3, place=loss, producer="layer", producer_place=made))
     assert finding.line == 30

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import ProbabilityInputRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -32,14 +33,14 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
         if len(here) < MIN_BATCHES or sum(record.rows for record in here) < MIN_ROWS:
             continue
         first = here[0]
-        in_forward = first.producer_place is not None and first.producer_place.function == "forward"
+        inside = _inside_model(first)
         yield Finding(
             rule="softmax-before-cross-entropy",
             severity=Severity.ERROR,
             confidence=0.97 if first.producer or first.producer_place else 0.9,
-            title=f"{first.loss} gets probabilities" + _origin(first.producer, in_forward=in_forward),
+            title=f"{first.loss} gets probabilities" + _origin(first.producer, inside),
             module=first.producer,
-            **line_of(first.producer_place if in_forward else place),
+            **line_of(inside or place),
             step=first.step,
             evidence={
                 "batches of probabilities": len(here),
@@ -53,7 +54,17 @@ def softmax_before_cross_entropy(run: Run) -> Iterator[Finding]:
         )
 
 
-def _origin(producer: str | None, *, in_forward: bool) -> str:
+def _inside_model(record: ProbabilityInputRecord) -> Place | None:
+    """Return the line of the softmax where it stands in a method of the model, or what the model calls."""
+    made, loss = record.producer_place, record.place
+    if made is None or made.function == "forward":
+        return made
+    beside = made.function == "<module>" or (loss is not None and made.function == loss.function)
+    return None if beside or record.producer is None else made
+
+
+def _origin(producer: str | None, inside: Place | None) -> str:
     if producer is None:
         return ""
-    return f" from the softmax in the forward of {producer}" if in_forward else f" from {producer}"
+    where = "the forward" if inside is not None and inside.function == "forward" else inside and inside.function
+    return f" from the softmax in {where} of {producer}" if where else f" from {producer}"
