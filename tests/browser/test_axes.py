@@ -18,13 +18,27 @@ NEIGHBOURS = [(low, math.nextafter(low, math.inf)) for low in (0.1, 1.0, -3.0, 1
 RANGES = [(0, 1), (0.37, 0.92), (-4, 1e6), (0, 1e-9), (-1e308, 1e308), (1.5, 1.5), (1e20, 1e20 + 16384)]
 
 
+class Axis:
+    """The ticks of an axis as a page reckons them, and what is written beside them."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def __call__(self, *bounds):
+        return self.page.evaluate("([low, high, count]) => roundTicks(low, high, count)", bounds)
+
+    def words(self, *bounds):
+        reckon = "([low, high, count]) => roundTicks(...grown(low, high, false), count).map((tick) => asNumber(tick))"
+        return self.page.evaluate(reckon, bounds)
+
+
 @pytest.fixture(scope="module", params=sorted(SCRIPTS))
 def ticks(chromium, request):
     context = chromium.new_context()
     page = context.new_page()
     for script in SCRIPTS[request.param]:
         page.add_script_tag(content=script.read_text(encoding="utf-8").replace("export ", ""))
-    yield lambda *bounds: page.evaluate("([low, high, count]) => roundTicks(low, high, count)", bounds)
+    yield Axis(page)
     context.close()
 
 
@@ -41,3 +55,10 @@ def test_ticks_are_round(ticks):
     assert ticks(0.37, 0.92, 5) == [0.4, 0.6, 0.8]
     assert ticks(-3, 12, 4) == [0, 5, 10]
     assert ticks(0, 30, 3) == [0, 10, 20, 30]
+
+
+@pytest.mark.parametrize(("low", "high"), [(548.88, 548.91), (-2.0, -1.9999), (1e6, 1e6 + 1), (0.0, 1e-9), (3.0, 3.0)])
+def test_no_two_ticks_read_alike(ticks, low, high):
+    words = ticks.words(low, high, 4)
+    assert len(words) > 1
+    assert len(set(words)) == len(words)

@@ -174,7 +174,7 @@ def test_keys_typed_in_the_panel_do_not_reach_the_notebook(opened, panel, page):
 def test_curves_read_out_toggle_their_scale_and_name_what_is_not_finite(panel, page):
     panel.get_by_role("tab", name="Curves").click()
     loss = panel.locator("figure").filter(has_text="Loss")
-    expect(loss.get_by_text("train not finite from 97")).to_be_visible()
+    expect(loss.get_by_text("train not finite from step 97")).to_be_visible()
     line = loss.locator("path[data-line=train]")
     straight = line.get_attribute("d")
     log = loss.get_by_role("button", name="log")

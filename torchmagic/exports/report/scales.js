@@ -41,13 +41,22 @@ function isLevel(low, high) {
   return high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high));
 }
 
+// Values that hardly differ do not fill an axis, where all ticks would read alike: four digits tell its ticks apart.
+const LEAST_SPAN = 0.01;
+function grown(low, high, log) {
+  if (isLevel(low, high)) return log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  const least = LEAST_SPAN * Math.max(Math.abs(low), Math.abs(high));
+  const middle = low + (high - low) / 2;
+  return high - low < least ? [middle - least, middle + least] : [low, high];
+}
+
 // Bounds with a little air; lines that are level get some height.
 function bounds(values, log, floored) {
   let low = values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
   if (floored) low = 0;
-  if (isLevel(low, high)) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  [low, high] = grown(low, high, log);
   if (log) return [low / 1.1, high * 1.1];
   const air = (high - low) * 0.06;
   return [low >= 0 ? Math.max(0, low - air) : low - air, high + air];

@@ -133,7 +133,7 @@ function axes(lines, log, width, block) {
   let low = block.stacked ? 0 : values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!values.length) [low, high] = log ? [0.1, 1] : [0, 1];
-  if (isLevel(low, high)) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  [low, high] = grown(low, high, log);
   if (!log) [low, high] = [low >= 0 ? Math.max(0, low - (high - low) * 0.06) : low - (high - low) * 0.06, high + (high - low) * 0.06];
   const bend = log ? Math.log10 : (value) => value;
   const [first, last] = [steps[0], steps[steps.length - 1]];
@@ -142,7 +142,8 @@ function axes(lines, log, width, block) {
   const bent = linearScale(bend(low), bend(high), floor, PLOT.top);
   const y = (value) => bent(bend(value));
   const toStep = (pixel) => first + ((last - first) * (pixel - PLOT.left)) / (right - PLOT.left);
-  const marks = (log ? logTicks : roundTicks)(low, high, 4).flatMap((tick) => [
+  const ticks = values.length ? (log ? logTicks : roundTicks)(low, high, 4) : []; // nothing is told by an axis of no values
+  const marks = ticks.flatMap((tick) => [
     draw("line", { x1: PLOT.left, x2: right, y1: y(tick), y2: y(tick), class: "tm-grid" }),
     draw("text", { x: PLOT.left - 7, y: y(tick) + 3.5, class: "tm-tick", "text-anchor": "end" }, asNumber(tick)),
   ]);
@@ -151,7 +152,7 @@ function axes(lines, log, width, block) {
   marks.push(draw("line", { x1: PLOT.left, x2: right, y1: floor, y2: floor, class: "tm-axis" }));
   marks.push(draw("text", { x: PLOT.left - 16, y: floor + 16, class: "tm-tick", "text-anchor": "end" }, block.x_label));
   const flags = (block.marks ?? []).filter(([step]) => step >= first && step <= last).flatMap(([step, word]) => flagMarks(x(step), word, floor, right));
-  return { steps, x, y, kept, toStep, floor, right, marks, flags };
+  return { steps, x, y, kept, toStep, floor, right, marks, flags, unit: block.x_label };
 }
 
 // What a reader should look at: a line across the axis, and a word at its upper end.
@@ -183,12 +184,12 @@ function areaMark(line, { x, y, floor }) {
   return draw("path", { d: `M${[...upper, ...lower].join("L")}Z`, class: `tm-area ${fine}${toneOf(line.index)}`, "data-line": line.name });
 }
 
-function lineMarks(line, { x, y, kept, floor, right }) {
+function lineMarks(line, { x, y, kept, floor, right, unit }) {
   if (line.below && line.steps.length) return [areaMark(line, { x, y, floor })];
   const runs = lostRuns(line);
   const marks = runs.map(([from, to]) =>
     draw("rect", { x: x(from), y: PLOT.top, width: Math.max(2, x(to) - x(from)), height: floor - PLOT.top, class: "tm-lost" }));
-  if (runs.length) marks.push(lostLabel(line, x(runs[0][0]), right));
+  if (runs.length) marks.push(lostLabel(line, x(runs[0][0]), right, unit));
   let path = "";
   line.values.forEach((value, index) => {
     if (!kept(value)) return;
@@ -202,10 +203,10 @@ function lineMarks(line, { x, y, kept, floor, right }) {
   return marks;
 }
 
-function lostLabel(line, left, right) {
+function lostLabel(line, left, right, unit) {
   const roomy = right - left > 170;
   const where = { x: roomy ? left + 5 : left - 5, y: PLOT.top + 11 + 13 * line.index, "text-anchor": roomy ? "start" : "end" };
-  return draw("text", { ...where, class: "tm-lostlabel" }, `${line.name} not finite from ${asNumber(lostRuns(line)[0][0])}`);
+  return draw("text", { ...where, class: "tm-lostlabel" }, `${line.name} not finite from ${unit} ${asNumber(lostRuns(line)[0][0])}`);
 }
 
 function cursorMarks(block, state, { x, y, kept, floor, steps }) {

@@ -30,6 +30,15 @@ function isLevel(low, high) {
   return high - low <= 1e-12 * Math.max(Math.abs(low), Math.abs(high));
 }
 
+// Values that hardly differ do not fill an axis, where all ticks would read alike: four digits tell its ticks apart.
+const LEAST_SPAN = 0.01;
+function grown(low, high, log) {
+  if (isLevel(low, high)) return log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  const least = LEAST_SPAN * Math.max(Math.abs(low), Math.abs(high));
+  const middle = low + (high - low) / 2;
+  return high - low < least ? [middle - least, middle + least] : [low, high];
+}
+
 // Runs of consecutive points whose value is not finite, as [first step, last step].
 function lostRuns(line) {
   const runs = [];
