@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from torchmagic.analyses.time_split import time_split
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.nonfinite import Cause, NonfiniteRecord
@@ -32,6 +33,18 @@ UPDATES = {
 def by_hand(run):
     found = run.of(HandStepsRecord)
     return found[0] if found else None
+
+
+def test_what_watching_takes_counts_as_no_step_of_the_users(run_cell):
+    run, _ = run_cell(DATA + LOOP.format(steps=12, update=UPDATES["in place"]))
+    assert sum(time_split(run).values()) == pytest.approx(run.clock.seconds, rel=0.05)
+
+
+def test_what_is_stepped_by_hand_has_rows_in_the_table_of_parameters(run_cell):
+    run, _ = run_cell(DATA + LOOP.format(steps=12, update=UPDATES["in place"]))
+    rows = {row["name"]: row for row in run.parameters}
+    assert list(rows) == ["w", "b"]
+    assert all(row["grad_norm"] > 0 and row["weight_norm"] > 0 and row["update_ratio"] > 0 for row in rows.values())
 
 
 @pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES.keys())

@@ -54,6 +54,19 @@ def test_the_course_of_the_gradient_norm_stands_in_the_table(run):
     assert course.values[-1] == 40.0
 
 
+def test_a_tensor_of_no_model_has_a_row_by_its_name(run):
+    run.frame("grad_norm", ("",)).append(0, (9.0,))
+    run.frame("grad_norm", ("w",)).append(0, (3.0,))
+    run.frame("update_ratio", ("w",)).append(0, (0.01,))
+    assert [row[:3] for row in table(run).rows] == [(NAME, "2×8", 40.0), ("w", None, 3.0)]
+    bare = Run()
+    bare.status = Status.OK
+    bare.frame("grad_norm", ("w", "b")).append(0, (3.0, 0.5))
+    assert table(bare).columns == ("parameter", "grad norm", "highest")
+    assert [row[:2] for row in table(bare).rows] == [("w", 3.0), ("b", 0.5)]
+    assert texts(bare).startswith("2 parameters. Values at")
+
+
 def test_a_spike_of_one_step_is_seen_in_the_small_curve(run):
     run.frame("grad_norm", (NAME,)).append(40, (1e6,))
     run.frame("grad_norm", (NAME,)).append(41, (1.0,))

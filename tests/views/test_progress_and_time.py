@@ -125,3 +125,12 @@ def test_a_run_that_trained_nothing_itself_has_no_rows_of_zero(page, run):
     }
     assert len(shares[0]) == 2
     assert len(shares[4]) == len(PHASES) + 1
+
+
+@pytest.mark.parametrize("page", [time_page, resources_page])
+def test_what_took_no_time_is_no_part_of_it(page):
+    by_hand = Run()
+    by_hand.clock.seconds, by_hand.clock.cost, by_hand.steps = 1.0, 0.5, 1
+    by_hand.frame("seconds", PHASES).append(0, (0.0, 0.0, 0.2, 0.0, 0.3))
+    (shares,) = [block for block in page(by_hand).blocks if isinstance(block, Shares)]
+    assert [name for name, _ in shares.parts] == ["backward", "other", "torchmagic"]

@@ -170,6 +170,6 @@ class HandSteps:
 def _is_grouped(leaf: torch.Tensor) -> bool:
     """Whether a tensor is in a group of parameters, as an optimizer holds one, though nobody has a name for it."""
     lists = [holder for holder in gc.get_referrers(leaf) if type(holder) is list]
-    return any(
-        type(group) is dict and group.get("params") is held for held in lists for group in gc.get_referrers(held)
-    )
+    # each call looks at every object there is, so that all lists are asked for together
+    groups = [holder for holder in gc.get_referrers(*lists) if type(holder) is dict] if lists else []
+    return any(group.get("params") is held for group in groups for held in lists)

@@ -57,7 +57,7 @@ class Taps:
         self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
         self.clock = PhaseClock()
         self.turn = Turn()
-        self.spent = 0  # nanoseconds in listeners
+        self.spent = self.began = 0  # nanoseconds in listeners; what the clock said as the present event came
         self.closed_at = 0  # what the clock said then; 0 before
         self.stack: list[nn.Module] = []
         self.grad_enabled = True
@@ -198,7 +198,7 @@ class Taps:
             return  # what we computed would be in the trace; what a compiler computes with has no values
         if get_ident() != self.turn.ident and not self.turn.is_mine():
             return
-        began = now()
+        self.began = now()
         self.quiet = MEMO.open = True
         grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
         if grad_enabled:
@@ -216,7 +216,7 @@ class Taps:
                 set_grad_enabled(True)
             self.quiet = MEMO.open = False
             MEMO.known = None
-            self.spent += now() - began
+            self.spent += now() - self.began
         if self._warnings:
             self._warn_now()
 

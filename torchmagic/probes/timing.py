@@ -31,7 +31,7 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        present, spent, clock = self._meter.closed_at or now(), self._meter.spent, self._clock
+        clock, (present, spent) = self._clock, self._read_meter()
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
@@ -43,6 +43,14 @@ class Timing:
             self._recorder.append("seconds", row, PHASES)
         self._step_began, self._spent_before = present, spent
         self._pacer.earn(max(whole - ours, 0), ours)
+
+    def _read_meter(self) -> tuple[int, int]:
+        """Return what the clock says and what listeners took up to now, the event that closes the step included."""
+        meter = self._meter
+        if meter.closed_at:
+            return meter.closed_at, meter.spent
+        present = now()
+        return present, meter.spent + (present - meter.began if meter.is_busy() else 0)
 
     def detach(self) -> None:
         """Hand over what came after the last step, such as an evaluation."""

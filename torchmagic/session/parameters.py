@@ -35,27 +35,29 @@ def parameter_rows(run: "Run") -> list[dict[str, Any]]:
 
     Each row has ``name, shape, dtype, trainable``, for each metric of ``METRICS`` that was seen its latest value under
     its own name, root mean squares ``grad_rms`` and ``weight_rms``, and for the gradient norm also ``grad_norm_max``.
-    None stands where nothing is known.
+    None stands where nothing is known. Tensors of no model that were measured, as those of a loop that steps by hand,
+    come last, without shape and type.
     """
     latest = {metric: latest_of(run, metric) for metric in METRICS}
     greatest = greatest_of(run, "grad_norm")
-    rows = []
-    for record in run.of(ParameterRecord):
-        row: dict[str, Any] = {
-            "name": record.name,
-            "shape": record.shape,
-            "dtype": record.dtype,
-            "trainable": record.trainable,
-        }
-        row |= {metric: latest[metric].get(record.name) for metric in METRICS}
+    records = run.of(ParameterRecord)
+    rows: list[dict[str, Any]] = [
+        {"name": each.name, "shape": each.shape, "dtype": each.dtype, "trainable": each.trainable} for each in records
+    ]
+    listed = {each.name for each in records} | {""}  # of all parameters together
+    measured = dict.fromkeys(name for each in latest.values() for name in each if name not in listed)
+    rows += [{"name": name, "shape": None, "dtype": None, "trainable": True} for name in measured]
+    for row in rows:
+        row |= {metric: latest[metric].get(row["name"]) for metric in METRICS}
         if row["update_swallowed"] is not None and math.isnan(row["update_swallowed"]):
             row["update_swallowed"] = None  # so the probe says that nothing was to be seen
-        row |= {name: _rms(row[norm], record.shape) for name, norm in RMS_OF.items()}
-        row["grad_norm_max"] = greatest.get(record.name)
-        rows.append(row)
+        row |= {name: _rms(row[norm], row["shape"]) for name, norm in RMS_OF.items()}
+        row["grad_norm_max"] = greatest.get(row["name"])
     return rows
 
 
-def _rms(norm: float | None, shape: Sequence[int]) -> float | None:
+def _rms(norm: float | None, shape: Sequence[int] | None) -> float | None:
+    if shape is None:
+        return None
     count = math.prod(shape)
     return None if norm is None or not count else norm / math.sqrt(count)

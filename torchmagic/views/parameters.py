@@ -84,10 +84,14 @@ def _has(rows: Sequence[dict[str, Any]], key: str) -> bool:
 
 
 def _table(rows: Sequence[dict[str, Any]], columns: Sequence[tuple[str, str]], marked: frozenset[int]) -> Table:
+    shapes = [() if row["shape"] is None else (as_shape(row["shape"]),) for row in rows]
+    has_shapes = any(shapes)
     cells: list[tuple[Cell, ...]] = [
-        (row["name"], as_shape(row["shape"]), *(row[key] for _, key in columns)) for row in rows
+        (row["name"], *((shape or (None,)) if has_shapes else ()), *(row[key] for _, key in columns))
+        for row, shape in zip(rows, shapes, strict=True)
     ]
-    return Table(columns=("parameter", "shape", *(title for title, _ in columns)), rows=cells, marked=marked)
+    titles = ("parameter", *(("shape",) if has_shapes else ()), *(title for title, _ in columns))
+    return Table(columns=titles, rows=cells, marked=marked)
 
 
 def _lead(rows: Sequence[dict[str, Any]], shown: Sequence[tuple[str, str]]) -> str:

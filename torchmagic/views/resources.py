@@ -12,7 +12,7 @@ NAMES = {"data": "waiting for data", "torchmagic": "torchmagic"}
 
 def resources_page(run: Run) -> Page:
     """Return who holds memory too long, the split of the wall time and of the memory, and memory over the steps."""
-    parts = [(NAMES.get(name, name), seconds) for name, seconds in time_split(run).items() if seconds or run.steps]
+    parts = [(NAMES.get(name, name), seconds) for name, seconds in time_split(run).items() if seconds]
     blocks: list[Block] = holder_blocks(run)
     if any(seconds for _, seconds in parts):
         blocks.append(Shares(title="Where the time went", parts=parts, unit="s"))

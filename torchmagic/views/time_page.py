@@ -15,7 +15,7 @@ MOST_POINTS = 200
 def time_page(run: Run) -> Page:
     """Return the split of the wall time, the time of the steps, and, while the run goes on, its progress."""
     blocks: list[Block] = list(progress_page(run).blocks)
-    parts = [(WORDS.get(name, name), seconds) for name, seconds in time_split(run).items() if seconds or run.steps]
+    parts = [(WORDS.get(name, name), seconds) for name, seconds in time_split(run).items() if seconds]
     if any(seconds for _, seconds in parts):
         blocks.append(Shares(title="Where the time went", parts=parts, unit="s"))
     steps, seconds = _steps(run)
