@@ -37,14 +37,15 @@ def blocks(page, *languages):
 
 def test_the_first_minute_goes_as_it_is_told(tmp_path):
     cells = blocks("start.md", "", "python")
-    assert len(cells) == 5
-    (said,) = blocks("start.md", "text")
+    assert len(cells) == 6
+    said, said_of_w = blocks("start.md", "text")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CELLS],
         input="\0".join(cells), capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(said.strip()) >= 2  # under the cell, and from the script
+    assert done.stdout.count(said_of_w.strip()) == 1
     assert "asked of the network: []" in done.stdout  # as docs/privacy.md promises
 
 

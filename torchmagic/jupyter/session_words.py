@@ -66,7 +66,13 @@ WORDS = (
         flags=(Flag(name="--all"),),
     ),
     Word(name="last", help="The last run again; after a kernel died, what was seen up to then."),
-    Word(name="show", metavar="N", kinds=("run",), least=1, most=1, help="The full panel of a run again."),
+    Word(
+        name="show",
+        metavar="[N]",
+        kinds=("run",),
+        most=1,
+        help="The full panel of a run again; the last, if none is named.",
+    ),
     Word(
         name="compare",
         metavar="[A B ...]",

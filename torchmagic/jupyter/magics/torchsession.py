@@ -32,7 +32,7 @@ class TorchsessionMagics(Magics):
 
             %torchsession [history] [--all]          the table of all runs
             %torchsession last                       the last run; after a kernel died, what was seen up to then
-            %torchsession show N                     the full panel of a run again
+            %torchsession show [N]                   the full panel of a run again
             %torchsession compare [A B ...]          what differs between runs
             %torchsession plot METRIC [--parameter NAME] [--runs N ...]
             %torchsession note N [TEXT]              write a note to a run
