@@ -1,5 +1,6 @@
 """This file is a finding in words: its place, its evidence, and its fix as a sentence with code to copy."""
 
+import ast
 import re
 from textwrap import dedent
 
@@ -8,6 +9,8 @@ from torchmagic.views.numbers import as_number, as_share
 
 _FENCE = re.compile(r"^\s*```\w*\s*$")
 _QUOTED = re.compile(r"`([^`]+)`")
+# What of Python no sentence in words is mistaken for: "lower" alone would be a name, "note: this" an annotation.
+_STATEMENTS = (ast.Assign, ast.AugAssign, ast.For, ast.With, ast.If, ast.Assert)
 
 
 def place(finding: Finding) -> list[tuple[str, str]]:
@@ -64,7 +67,26 @@ def remedy(fix: str) -> tuple[str, str]:
 def copyable(fix: str) -> str:
     """Return what a copy button should copy: the code, else the longest part in backticks, else nothing."""
     sentence, code = remedy(fix)
-    return code or max(_QUOTED.findall(sentence), key=len, default="")
+    return code or max(_QUOTED.findall(marked(sentence)), key=len, default="")
+
+
+def marked(sentence: str) -> str:
+    """Put backticks around a fix that is a line of Python as a whole, its comment included.
+
+    Examples:
+        >>> marked("optimizer.zero_grad()  # once a step")
+        '`optimizer.zero_grad()  # once a step`'
+        >>> marked("lower the learning rate")
+        'lower the learning rate'
+    """
+    try:
+        lines = ast.parse(sentence).body
+    except (SyntaxError, ValueError):
+        return sentence
+    is_code = len(lines) == 1 and (
+        isinstance(lines[0], _STATEMENTS) or (isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.Call))
+    )
+    return f"`{sentence}`" if is_code and "`" not in sentence else sentence
 
 
 def spans(sentence: str) -> list[tuple[bool, str]]:

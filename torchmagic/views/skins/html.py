@@ -10,7 +10,7 @@ import jinja2
 
 from torchmagic.views.numbers import as_amount, as_number, as_share
 from torchmagic.views.page import Bars, Cell, Page, Plot, Shares, Table, Trend
-from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
+from torchmagic.views.skins.finding_words import evidence, marked, place, remedy, spans, standing
 from torchmagic.views.skins.flame_rows import fits, placed, told
 from torchmagic.views.skins.line_summary import (
     alternative_text,
@@ -94,6 +94,7 @@ def _environment() -> jinja2.Environment:
         place=place,
         placed=placed,
         reading_order=reading_order,
+        marked=marked,
         remedy=remedy,
         rows=_rows,
         shown_size=shown_size,

@@ -24,7 +24,7 @@ from torchmagic.views.page import (
     Text,
     Trend,
 )
-from torchmagic.views.skins.finding_words import evidence, place, remedy, spans, standing
+from torchmagic.views.skins.finding_words import evidence, marked, place, remedy, spans, standing
 from torchmagic.views.skins.flame_rows import flame_rows
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, marks_sentence, sparkline, trend_drawing
 from torchmagic.views.skins.pictures import picture_rows, picture_sentence
@@ -193,7 +193,7 @@ def _body(finding: Finding) -> Iterator[str]:
         yield f"**Why:** {_sentence(finding.why)}"
     fix, code = remedy(finding.fix)
     if fix:
-        yield f"**Fix:** {_sentence(fix)}"
+        yield f"**Fix:** {_sentence(marked(fix))}"
     if code:
         yield _fenced(code, "python")
     yield f"({_escaped(standing(finding))})"

@@ -30,7 +30,7 @@ from torchmagic.views.page import (
     Text,
     Trend,
 )
-from torchmagic.views.skins.finding_words import copyable, remedy
+from torchmagic.views.skins.finding_words import copyable, marked, remedy
 from torchmagic.views.skins.line_summary import trend_drawing, trend_sentence
 from torchmagic.views.skins.pictures import picture_sentence
 from torchmagic.views.skins.reading_order import reading_order
@@ -174,7 +174,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "step": finding.step,
         "evidence": [[name, _plain(value)] for name, value in finding.evidence.items()],
         "why": finding.why,
-        "fix": fix,
+        "fix": marked(fix),
         "code": code,
         "copy": copyable(finding.fix),
         "causes": list(finding.causes),

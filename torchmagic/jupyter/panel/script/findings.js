@@ -73,7 +73,7 @@ function placeLine(finding) {
   }
   if (finding.parameter) line.append(linkToRow(finding.parameter));
   else if (finding.module) line.append(make("span", "tm-name", finding.module));
-  if (finding.optimizer) line.append(make("span", "", `optimizer ${finding.optimizer}`));
+  if (finding.optimizer) line.append(make("span", "", /optimizer/i.test(finding.optimizer) ? finding.optimizer : `optimizer ${finding.optimizer}`));
   if (finding.step !== null) line.append(make("span", "", `step ${asNumber(finding.step)}`));
   return line;
 }
