@@ -101,6 +101,8 @@ def test_rows_that_differ_or_failed_are_marked_and_too_few_steps_are_told():
     (table,) = of(FOUND, Table)
     assert {table.rows[row][0] for row in table.marked} == {"threads", "full_optimization"}
     assert table.rows[-1][3] == "100 steps are too few"
+    (of_one,) = of(replace(FOUND, modes=(replace(FOUND.modes[-1], num_timed=1),)), Table)
+    assert of_one.rows[-1][3] == "1 step is too few"
     (figure,) = of(FOUND, Plot)
     assert [line.name for line in figure.lines] == [PLAIN, "amp", "memory_efficient", "compilation"]
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from torchmagic.analyses.counting import counted
 from torchmagic.records.benchmark import BenchmarkRecord, ModeFailure, ModeResult
 from torchmagic.views.numbers import as_bytes, as_seconds, as_share
 from torchmagic.views.page import Block, Cell, Code, Facts, Fold, Line, Page, Plot, Table, Text
@@ -11,6 +12,7 @@ TITLE = "Benchmark"
 PLAIN = "plain loop"
 # A saving of memory that is worth a sentence: this share of the plain loop's peak, and no less than so many MiB.
 LEAST_SAVING, LEAST_MIB = 0.1, 1.0
+PAIRED = "A speed-up compares each step with the plain one beside it, so that it may not be the quotient of two times."
 NO_DIFFERENCE = "no difference"
 _MIB = 1 << 20
 _COLUMNS = (
@@ -135,7 +137,7 @@ def _between(low: float, high: float) -> str:
 
 def _interval(mode: ModeResult) -> str:
     if not math.isfinite(mode.speedup_high):
-        return f"{mode.num_timed} steps are too few"
+        return f"{counted(mode.num_timed, 'step')} {'is' if mode.num_timed == 1 else 'are'} too few"
     return f"{_factor(mode.speedup_low)} to {_factor(mode.speedup_high)}"
 
 
@@ -180,6 +182,8 @@ def _details(found: BenchmarkRecord, results: Sequence[ModeResult]) -> Iterator[
         yield Fold(title="Notes", blocks=[Facts(rows=notes)])
     seconds = as_seconds(found.seconds)
     yield Text(text=f"Measured on copies in {seconds}; nothing of yours was trained or changed. Loading is not timed.")
+    if results:
+        yield Text(text=PAIRED)
 
 
 def _losses(found: BenchmarkRecord, results: Sequence[ModeResult]) -> Plot:
