@@ -29,6 +29,12 @@ def test_the_share_of_silent_units_is_exact(run_cell, silent):
     assert last(run, "net.1") == silent / 8
 
 
+def test_a_unit_that_gives_nan_is_not_silent(run_cell):
+    broken = DENSE.format(silent=2) + "net[0].bias.data[4:] = math.nan\n"
+    run, _ = run_cell("import math\n" + broken + LOOP.format(steps=8, x="torch.randn(64, 4)"))
+    assert last(run, "net.1") == 2 / 8
+
+
 def test_nothing_is_said_before_enough_was_seen(run_cell):
     run, _ = run_cell(DENSE.format(silent=4) + LOOP.format(steps=4, x="torch.randn(64, 4)"))
     assert run.series("dead_share", module="net.1") == ([], [])

@@ -54,6 +54,13 @@ def test_what_was_not_finite_once_stays_marked():
     assert "1 of them gave NaN or infinity." in activations_page(run).blocks[0].text
 
 
+def test_of_the_call_of_a_function_no_count_of_bad_values_is_claimed():
+    run = watched("net.a")
+    run.frame("activation_nonfinite", ("net.a",)).append(2, (7.0,))
+    run.frame("dead_share", ("net.relu(1)",)).append(2, (0.0,))
+    assert [row[-1] for row in table(run).rows] == [7.0, None]
+
+
 def test_a_module_that_a_finding_names_is_marked():
     run = watched("net.a", "net.b")
     run.findings = (Finding(rule="x", severity=Severity.WARNING, confidence=1.0, title="", module="net.b"),)

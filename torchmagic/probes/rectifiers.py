@@ -69,7 +69,8 @@ class _Units:
 
     def see(self, output: torch.Tensor) -> None:
         others = [d for d in range(output.dim()) if d != self.dim]
-        alive = (output.amax(others) if others else output) > 0
+        # NaN compares as false: a unit that gives it is broken, and not silent
+        alive = ((output.amax(others) if others else output) <= 0).logical_not()
         self.samples += output.numel() // output.shape[self.dim]
         self.batches += 1
         self.alive_at = torch.where(alive, self.samples, self.alive_at)

@@ -53,7 +53,9 @@ def _table(rows: Sequence[ModuleRow], marked: frozenset[int]) -> Table:
     columns += [(title, _column(rows, key)) for title, key in AFTER_COURSE]
     columns += [(title, _column(rows, key)) for title, key in ALARMS if any(row.latest.get(key) for row in rows)]
     if any(row.num_nonfinite for row in rows):
-        columns.append(("bad values", [row.num_nonfinite for row in rows]))
+        # of calls of functions only silent units are counted
+        bad: list[Cell] = [row.num_nonfinite if set(row.latest) - {"dead_share"} else None for row in rows]
+        columns.append(("bad values", bad))
     kept = [(title, cells) for title, cells in columns if any(cell not in (None, "") for cell in cells)]
     lines = [list(cells) for cells in zip(*(cells for _, cells in kept), strict=True)]
     return Table(columns=[title for title, _ in kept], rows=lines, marked=marked)
