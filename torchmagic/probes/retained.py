@@ -1,7 +1,8 @@
 """This file watches autograd graphs that outlive their step: how many there are, and which variable holds them."""
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -28,6 +29,8 @@ MOST_MARKS = 64
 BETWEEN_LOOKS = 32
 # A variable may hold the graph of the step before, and some those of the last evaluation: a few graphs of few steps.
 YOUNG, MANY, FEW_STEPS = 2, 8, 4
+# A model may give several tensors, and one of them may be all that is kept: so many share a mark.
+MOST_OUTPUTS = 8
 # Nodes that are walked in all to find out who holds a graph.
 MOST_NODES = 20_000
 MOST_HOLDERS = 8
@@ -42,7 +45,7 @@ class _Mark:
 
 class _Made(NamedTuple):
     step: int
-    number: int  # autograd's number of the node
+    numbers: tuple[int, ...]  # autograd's numbers of the nodes
     stands_for: int
 
 
@@ -92,9 +95,8 @@ class Retained:
             return
         self._calls += 1
         if self._calls >= self._due:
-            tensor = output if isinstance(output, torch.Tensor) else next(tensors_in(output), None)
-            if tensor is not None and tensor.grad_fn is not None:
-                self._mark(tensor.grad_fn)
+            given = (output,) if isinstance(output, torch.Tensor) else islice(tensors_in(output), MOST_OUTPUTS)
+            self._mark([tensor.grad_fn for tensor in given if tensor.grad_fn is not None])
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Mark the loss of a loop that calls no model."""
@@ -105,17 +107,22 @@ class Retained:
             return
         self._calls += 1
         if self._calls >= self._due and tensors.grad_fn is not None:
-            self._mark(tensors.grad_fn)
+            self._mark([tensors.grad_fn])
 
-    def _mark(self, node: Any) -> None:
+    def _mark(self, nodes: Sequence[Any]) -> None:
+        """Lay one mark in all these nodes: it lives as long as any of them."""
+        if not nodes:
+            return
         if len(self._marks) >= MOST_MARKS:
             self._thin()
         later = BETWEEN_CALLS if self._calls < LATER_CALLS else BETWEEN_LATER
         apart = self._stands_for * (1 if self._calls < FIRST_CALLS else later)
         self._due = self._calls + apart
         mark = _Mark()
-        node.metadata[_KEY] = mark
-        self._marks[weakref.ref(mark, self._forget)] = _Made(self._step, node._sequence_nr(), apart)
+        for node in nodes:
+            node.metadata[_KEY] = mark
+        numbers = tuple(node._sequence_nr() for node in nodes)
+        self._marks[weakref.ref(mark, self._forget)] = _Made(self._step, numbers, apart)
 
     def _forget(self, ref: weakref.ref[_Mark]) -> None:
         self._marks.pop(ref, None)
@@ -137,7 +144,7 @@ class Retained:
         steps = step - min((made.step for made in old), default=step)
         if many and (count >= 2 * self._told or steps >= max(2 * self._told_steps, MANY)):
             self._told, self._told_steps = max(count, self._told), steps
-            holders, num_bytes = self._search({made.number for made in old})
+            holders, num_bytes = self._search({number for made in old for number in made.numbers})
             self._recorder.add(
                 RetainedGraphRecord(
                     step=step,
