@@ -26,6 +26,7 @@ SAID = {
     "Target 3 is out of bounds.": CrashKind.LABEL,
     "index 9 is out of bounds for dimension 0 with size 4": CrashKind.INDEX,
     "Expected more than 1 value per channel when training, got input size [1, 8]": CrashKind.SINGLE,
+    "Expected !nested_tensorlist[0].empty() to be true, but got false.": CrashKind.NO_GRADIENTS,
     "list index out of range": None,
     "batch_size should be a positive integer value, but got batch_size=0": None,
     "num_samples should be a positive integer value, but got num_samples=0": None,

@@ -14,6 +14,8 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
         r"Unable to allocate [\d.]+ \w*B",
     ),
     CrashKind.SINGLE: (r"Expected more than 1 value per channel when training",),
+    # clip_grad_value_ groups the gradients it finds; torch says only that its own list is empty.
+    CrashKind.NO_GRADIENTS: (r"nested_tensorlist\[0\]\.empty\(\)",),
     CrashKind.BACKWARD_TWICE: (
         r"backward through the graph a second time",
         r"already been freed",

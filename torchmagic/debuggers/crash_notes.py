@@ -25,6 +25,7 @@ EXPLAINED_BY: dict[CrashKind, tuple[str, ...]] = {
     CrashKind.INDEX: ("index-out-of-range",),
     CrashKind.SINGLE: ("batchnorm-batch-one",),
     CrashKind.MEMORY: ("out-of-memory",),
+    CrashKind.NO_GRADIENTS: ("clip-ineffective",),
 }
 HEAD = "torchmagic: "
 WIDTH = 110

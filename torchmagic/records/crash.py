@@ -20,6 +20,7 @@ class CrashKind(StrEnum):
     INDEX = "index"
     SINGLE = "single value a channel"
     MEMORY = "memory"
+    NO_GRADIENTS = "no gradients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

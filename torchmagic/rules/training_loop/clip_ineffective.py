@@ -1,6 +1,7 @@
 """Gradients are clipped at a time when no step uses what was clipped.
 
-*Symptom*: clipping has no effect whatever its limit; spikes of the gradient still reach the weights.
+*Symptom*: clipping has no effect whatever its limit; spikes of the gradient still reach the weights. Where no parameter
+has a gradient yet, ``clip_grad_value_`` raises "Expected !nested_tensorlist[0].empty() to be true".
 
 *Why it happens*: clipping changes ``.grad`` once, where it stands. After ``step()`` it comes too late; before
 ``backward()`` there is nothing to clip yet, or only what the next reset throws away. An iterator of parameters, such as
@@ -14,6 +15,7 @@ in a list.
 
 from collections.abc import Iterator
 
+from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import ClipRecord
 from torchmagic.rules.rule import line_of, rule
@@ -28,6 +30,7 @@ FIRST_WALK = 1
 @rule
 def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
     """Report each line that clips gradients of an optimizer which never uses them so."""
+    yield from _raised(run)
     clipped = {record.optimizer for record in run.of(ClipRecord) if record.used}
     for record in run.of(ClipRecord):
         if record.empty >= min_steps and record.used <= FIRST_WALK and record.empty == record.unused:
@@ -54,6 +57,23 @@ def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
             else "It runs before the backward that makes the gradients of the step.",
             fix=f"clip between loss.backward() and {record.optimizer}.step()",
         )
+
+
+def _raised(run: Run) -> Iterator[Finding]:
+    """Yield the clip that ended the run, for want of anything to clip."""
+    for site in run.of(CrashSiteRecord):
+        if site.problem is CrashKind.NO_GRADIENTS and site.place is not None and "clip" in site.place.source:
+            yield Finding(
+                rule="clip-ineffective",
+                severity=Severity.ERROR,
+                confidence=0.95,
+                title="no parameter that was to be clipped has a gradient",
+                **line_of(site.place),
+                step=site.step,
+                evidence={"steps before": site.step, "torch says": site.message.splitlines()[0]},
+                why="backward() makes the gradients: the clip runs before it, or after they were reset.",
+                fix="clip between loss.backward() and the optimizer's step()",
+            )
 
 
 def _walked_before(record: ClipRecord, min_steps: int) -> Finding:
