@@ -16,6 +16,7 @@ from dataclasses import replace
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_calls import calls_under_condition
 from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.rules.rule import Located, line_in, line_of, rule
@@ -44,7 +45,7 @@ def scheduler_not_stepped(
         finding = _finding(rate, idle[0], place, epochs, min_steps)
         if calls_under_condition(run.source, "step", idle[0].class_name):  # its time may come in a longer run
             finding = replace(finding, severity=Severity.INFO, confidence=0.6)
-        yield finding
+        yield told_at_uncalled(run, finding, "step", name=idle[0].name)
 
 
 def _finding(rate: Rate, record: ScheduleRecord, place: Located, epochs: int | None, min_steps: float) -> Finding:

@@ -14,6 +14,7 @@ parameters as well: ``requires_grad_(False)``.
 from collections.abc import Iterator
 
 from torchmagic.analyses.counting import counted
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.protocol import EvalModeRecord
 from torchmagic.rules.rule import line_of, rule
@@ -32,7 +33,7 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             continue
         last = records[-1]
         kinds = ", ".join(dict.fromkeys(last.class_names))
-        yield Finding(
+        finding = Finding(
             rule="eval-mode-training",
             severity=Severity.ERROR,
             confidence=0.95,
@@ -44,6 +45,7 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             why=f"{_who(last)}, although these steps update the parameters of these modules.",
             fix=f"{model}.train()  # at the start of each training epoch",
         )
+        yield told_at_uncalled(run, finding, "train")
 
 
 def _who(record: EvalModeRecord) -> str:

@@ -13,6 +13,7 @@ batch norm uses the statistics of the batch at hand and moves its own towards th
 from collections.abc import Iterator
 
 from torchmagic.analyses.evaluation_rhythm import adversaries_train, is_part_of_steps
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -38,7 +39,7 @@ def train_mode_evaluation(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterat
         if (first.model, first.loader) in told:
             continue
         told.add((first.model, first.loader))
-        yield _finding(here, batches, min_batches)
+        yield told_at_uncalled(run, _finding(here, batches, min_batches), "eval")
 
 
 def _is_measured(here: list[EvaluationRecord]) -> bool:

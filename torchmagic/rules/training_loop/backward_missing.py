@@ -14,6 +14,7 @@ learning systems", ICSE 2020 (missing API call).
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_calls import loop_assigns
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import Idle, IdleStepRecord
 from torchmagic.rules.rule import line_of, rule
@@ -35,7 +36,7 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
         if most.count < min_steps:
             continue
         where = "in the closure, before it returns the loss" if most.closure else f"before {optimizer}.step()"
-        yield Finding(
+        finding = Finding(
             rule="backward-missing",
             severity=Severity.ERROR,
             confidence=0.95,
@@ -48,6 +49,7 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
             "step changes nothing.",
             fix=f"loss.backward()  # {where}",
         )
+        yield told_at_uncalled(run, finding, "backward")
 
 
 def _has_loss(run: Run, record: IdleStepRecord) -> bool:

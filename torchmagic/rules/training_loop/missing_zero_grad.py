@@ -15,6 +15,7 @@ deep learning systems", ICSE 2020 (missing API call).
 from collections.abc import Iterator
 
 from torchmagic.analyses.model_names import parameters_in
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import BY_HAND
 from torchmagic.records.protocol import UnclearedGradientsRecord
@@ -35,7 +36,7 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
             continue
         now_and_then = sum(record.streak == 1 for record in records) > 1  # once an epoch, say
         so = f"{longest.streak} times in a row on gradients that are not reset"
-        yield Finding(
+        finding = Finding(
             rule="missing-zero-grad",
             severity=Severity.ERROR,
             confidence=0.97,
@@ -52,6 +53,7 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
             "gradients so far.",
             fix=f"{_reset(run, optimizer)}  # once a step, before backward()",
         )
+        yield told_at_uncalled(run, finding, "zero_grad")
 
 
 def _reset(run: Run, optimizer: str) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_calls import calls_on
+from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.records.model import OptimizerRecord
@@ -45,7 +46,7 @@ def step_missing(
         if iterations < waiting_iterations and _has_step(run, record):
             continue
         place = record.schedule or record.backward
-        yield Finding(
+        finding = Finding(
             rule="step-missing",
             severity=Severity.ERROR,
             confidence=0.9 if record.resets or record.scheduled else 0.8,
@@ -67,6 +68,7 @@ def step_missing(
             if record.waiting is None
             else f"# look at the if around line {record.waiting.line}, {record.waiting.source}: it was never true",
         )
+        yield told_at_uncalled(run, finding, "step", name=record.optimizer)
 
 
 def _trains(run: Run, record: UnsteppedRecord, min_iterations: int, waiting_iterations: int) -> bool:

@@ -1,0 +1,17 @@
+"""The reset is named and, for want of its parentheses, not called."""
+
+# expect-line: optimizer.zero_grad
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+x = torch.randn(192, 8)
+y = (x[:, 0] > 0).long()
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(24):
+    optimizer.zero_grad
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
