@@ -8,6 +8,13 @@ WEIGHTED = (
     "Addmm", "Mm", "Mv", "Addmv", "Bmm", "Baddbmm", "Convolution", "Linear", "NativeLayerNorm", "NativeBatchNorm",
     "NativeGroupNorm", "CudnnBatchNorm", "MkldnnLinear", "MkldnnRnnLayer", "ScaledDotProduct", "Dot", "Matmul",
 )  # fmt: skip
+# What cuts a tensor into parts, what only lays it out or scales it, and what multiplies batches of matrices.
+CUTS = ("Split", "Unbind", "Select", "Slice", "Narrow")
+LAYS_OUT = (
+    *CUTS, "View", "UnsafeView", "Reshape", "Permute", "Transpose", "MoveDim", "Movedim", "Unsqueeze", "Squeeze",
+    "Expand", "Clone", "Mul", "Div", "AsStrided", "TBackward",
+)  # fmt: skip
+PRODUCTS = ("Bmm", "Baddbmm", "ScaledDotProduct")
 # Nodes looked at from one node on.
 MOST_FOLLOWED = 64
 
@@ -44,10 +51,28 @@ class Consumers:
                     todo.append(number_of(node))
         return False, gated
 
+    def attends(self, number: int) -> bool:
+        """Whether parts that a node's output is cut into are multiplied with each other, as queries and keys are."""
+        todo, seen, cut, products = [number], {number}, False, []
+        while todo and len(seen) < MOST_FOLLOWED:
+            for node in self.of(todo.pop(0)):
+                name = node.name()
+                if name.startswith(PRODUCTS):
+                    products.append(node)
+                elif name.startswith(LAYS_OUT) and number_of(node) not in seen:
+                    cut |= name.startswith(CUTS)
+                    seen.add(number_of(node))
+                    todo.append(number_of(node))
+        return cut and any(_num_from(node, seen) > 1 for node in products)
+
 
 def number_of(node: Any) -> int:
     """Return the number that autograd gave a node; that of a leaf is the same for all, and stands for none."""
     return int(node._sequence_nr())
+
+
+def _num_from(node: Any, numbers: set[int]) -> int:
+    return sum(parent is not None and number_of(parent) in numbers for parent, _ in node.next_functions)
 
 
 def _gates(node: Any) -> bool:

@@ -48,7 +48,7 @@ class Structure:
         self._recorder: Recorder | None = None
         # Of each output of an affine module in this step: the tensor, its version, and the module.
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, Affine]] = {}
-        self._waiting: list[tuple[int, Affine, Affine]] = []
+        self._waiting: list[tuple[tuple[int, int], Affine, Affine]] = []
         self._pairs: dict[tuple[str, str], _Pair] = {}
         self._norms: dict[str, list[Any]] = {}
         self._walks = 0
@@ -104,7 +104,8 @@ class Structure:
         made = self._made.get(id(given))
         # An activation in place leaves the tensor the same, but not its version.
         if made is not None and made[0]() is given and made[1] == given._version and given.grad_fn is not None:
-            self._waiting.append((number_of(given.grad_fn), made[2], module))
+            numbers = number_of(given.grad_fn), number_of(output.grad_fn)
+            self._waiting.append((numbers, made[2], module))
         self._made[id(output)] = weakref.ref(output), output._version, module
 
     def _count(self, module: nn.Module, given: torch.Tensor) -> None:
@@ -125,8 +126,9 @@ class Structure:
         found = walk(tensors, most=MOST_NODES) if waiting else None
         if found is not None and found.complete:
             consumers = Consumers(found.nodes)
-            for number, first, second in waiting:
-                if len(consumers.of(number)) == 1:
+            for (between, after), first, second in waiting:
+                # queries, keys and values in one layer are as they are in three: each works on the same features
+                if len(consumers.of(between)) == 1 and not consumers.attends(after):
                     self._meet(first, second)
         self._look.took += now() - began
 
