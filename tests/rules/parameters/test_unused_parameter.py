@@ -82,8 +82,10 @@ def test_where_nothing_has_a_gradient_other_rules_say_why():
     assert found(flow(num_received=0, twin="net"), unreached()) == []
 
 
-def test_tensors_of_a_layer_that_was_replaced_are_left_to_the_rule_on_the_new_one():
-    orphans = unreached(module="", whole=False, parameters=("opt[4]",), num_parameters=1)
+@pytest.mark.parametrize(("optimizer", "module"), [("opt", ""), ("trainer.opt", "trainer")])
+def test_tensors_of_a_layer_that_was_replaced_are_left_to_the_rule_on_the_new_one(optimizer, module):
+    names = (f"{optimizer}[4]",)
+    orphans = unreached(optimizer=optimizer, module=module, whole=False, parameters=names, num_parameters=1)
     replaced = UnownedGradientsRecord(
         model="net", step=0, parameters=("net.fc.weight",), changed=(), owned=2, training=True
     )

@@ -34,7 +34,8 @@ def unused_parameter(run: Run, *, min_steps: int = MIN_STEPS, cut_forwards: int 
     elsewhere = {name for each in run.of(UnownedGradientsRecord) for name in each.parameters}
     for record in silent_parts(run):
         # others stand in their place, under the same name where they have one
-        orphaned = (bool(elsewhere) and not record.module) or not elsewhere.isdisjoint(record.parameters)
+        nameless = not record.module or all(name.startswith(f"{record.optimizer}[") for name in record.parameters)
+        orphaned = (bool(elsewhere) and nameless) or not elsewhere.isdisjoint(record.parameters)
         if record.steps >= min_steps and not orphaned and not is_cut(record, min_forwards=cut_forwards):
             yield _finding(record, min_steps)
 
