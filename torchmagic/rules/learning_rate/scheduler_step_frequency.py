@@ -141,6 +141,9 @@ def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Fin
 def _warming(run: Run, rate: Rate, row: ScheduleRow) -> Finding | None:
     """Return a finding when a rate was still far from its base with the last step, and rose all along."""
     record, num_steps = row.record, rate.num_steps
+    goes_on = record.built is None and not record.parts  # one that is made of others is never seen being built
+    if goes_on or "total_steps" in record.settings:
+        return None
     warm_up = lasting_warm_up(rate, row)
     if warm_up is None or warm_up.share >= MIN_DONE or num_steps < MIN_STEPS or run.of(CrashRecord):
         return None
@@ -169,7 +172,7 @@ def _line_of_warm_up(run: Run, row: ScheduleRow) -> Located:
     built, place = row.record.built, row.record.place
     if _is_seldom(row) and place is not None and ".step(" in place.source:
         return line_of(place)
-    line = line_of_warm_up(run.source) if built is None or WORD not in built.source else None
+    line = line_of_warm_up(run.source) if built is not None and WORD not in built.source else None
     return line_in(run, line) if line is not None else line_of(built or place)
 
 
