@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.time_split import time_split
+from torchmagic.probes.names import Names
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.nonfinite import Cause, NonfiniteRecord
@@ -105,6 +106,15 @@ def test_several_backwards_may_make_one_step(run_cell):
     )
     run, _ = run_cell(source)
     assert run.steps == 5
+
+
+def test_nobody_looks_through_all_names_at_each_step(run_cell, monkeypatch):
+    looks = []
+    through = Names.optimizers
+    monkeypatch.setattr(Names, "optimizers", lambda *given: looks.append(1) or through(*given))
+    run, _ = run_cell(DATA + LOOP.format(steps=40, update=UPDATES["in place"]))
+    assert run.steps == 40
+    assert len(looks) < 20
 
 
 def test_nothing_changed_is_no_step(run_cell):

@@ -27,7 +27,7 @@ WITHOUT_GRAPH = "does not require grad"
 class Detached:
     """Records ``DetachedLossRecord`` once a run is over in which no backward reached anything.
 
-    The first gradient of any parameter of a model or an optimizer ends the watch.
+    The first gradient of any parameter of a model or an optimizer ends the watch, and so does a step by hand.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -51,6 +51,7 @@ class Detached:
         taps.on("backward_begin", self._begins)
         taps.on("backward_end", self._ends)
         taps.on("backward_error", self._fails)
+        taps.on("update_end", self._stepped)
 
     def flush(self, step: int) -> None:
         """Rest for good once something has a gradient."""
@@ -101,6 +102,9 @@ class Detached:
         if not self._connects:
             self._backwards += 1
             self._connects = self._has_gradient()
+
+    def _stepped(self, by_hand: Any, _: object) -> None:
+        self._connects = True
 
     def _fails(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         self._raised = WITHOUT_GRAPH in str(error)
