@@ -1,5 +1,6 @@
 """This file puts the scene of a crash into words: its tensors, its module, and what torch says."""
 
+import itertools
 from collections.abc import Iterable
 from math import prod
 
@@ -75,9 +76,11 @@ def short(message: str) -> str:
 
 
 def attribute(path: str) -> str:
-    """Return how a class calls the module at a path: ``self.fc``, or the variable where it is a model itself."""
-    *above, name = path.split(".")
-    return f"self.{name}" if above and not name.isdigit() else path
+    """Return how code calls the module at a path: ``self.fc``, ``model[3]``, ``self.layers[0]``, or its variable."""
+    parts = path.split(".")
+    numbers = list(itertools.takewhile(str.isdigit, reversed(parts)))
+    *above, name = parts[: len(parts) - len(numbers)] or [""]
+    return f"{'self.' if above else ''}{name}{''.join(f'[{each}]' for each in reversed(numbers))}"
 
 
 def _telling(site: CrashSiteRecord) -> list[TensorFact]:
