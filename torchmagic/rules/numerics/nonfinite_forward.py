@@ -69,7 +69,8 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
 
 def _made(record: NonfiniteRecord, parameters: str) -> Finding:
     what = record.op or "an operator"
-    given = f" given {record.operands.removeprefix('given ')}" if record.operands else ""
+    given = record.operands.replace("; ", " and ")
+    output = f"{what} was given {given}, and its output" if given else f"The output of {what}"
     cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
     since = f" The weights have grown since step {record.began}." if record.began is not None else ""
     return Finding(
@@ -86,7 +87,7 @@ def _made(record: NonfiniteRecord, parameters: str) -> Finding:
             **_counts(record),
             "cause": record.cause.value,
         },
-        why=f"Inputs and parameters were finite; {what}{given} gave the first value that is not.{since}",
+        why=f"Inputs and parameters were finite. {output} holds the first value that is not.{since}",
         fix=CURES_OF_CAUSES.get(record.cause, "").replace("{parameters}", parameters)
         or cure
         or "keep the argument of this operator in range, or lower the learning rate if weights blew up",
