@@ -59,6 +59,20 @@ def test_an_operator_says_what_it_was_given_and_where():
     assert "clamp_min" in finding.fix
 
 
+@pytest.mark.parametrize(
+    ("operands", "said"),
+    [
+        ("8x4 from -1 to 2", "log was given 8x4 from -1 to 2, and its output holds"),
+        ("given -1 to 2", "log was given -1 to 2, and its output holds"),
+        ("2 from 0 to 1; 2 from 0 to 3, 1 zero", "log was given 2 from 0 to 1 and 2 from 0 to 3, 1 zero, and its"),
+        ("", "The output of log holds the first value that is not."),
+    ],
+)
+def test_what_an_operator_was_given_is_a_sentence(operands, said):
+    (finding,) = born(Birth.FORWARD, op="log", operands=operands)["nonfinite-forward"]
+    assert finding.why.startswith(f"Inputs and parameters were finite. {said}")
+
+
 def test_an_operator_between_model_and_loss_is_told_to_be_there():
     (finding,) = born(Birth.FORWARD, op="log")["nonfinite-forward"]
     assert "in the loss" in finding.title

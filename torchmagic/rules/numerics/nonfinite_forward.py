@@ -69,7 +69,7 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
 
 def _made(record: NonfiniteRecord, parameters: str) -> Finding:
     what = record.op or "an operator"
-    given = record.operands.replace("; ", " and ")
+    given = record.operands.removeprefix("given ").replace("; ", " and ")
     output = f"{what} was given {given}, and its output" if given else f"The output of {what}"
     cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
     since = f" The weights have grown since step {record.began}." if record.began is not None else ""
