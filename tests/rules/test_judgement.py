@@ -37,6 +37,12 @@ def test_without_the_cells_source_nothing_is_dropped():
         ("vanishing-gradient", "unregistered-parameter"),
         ("plateau", "weight-decay-dominates"),
         ("dead-relu", "weight-decay-dominates"),
+        ("dead-relu", "unshuffled-loader"),
+        ("dead-relu", "module-created-in-forward"),
+        ("uniform-prediction", "unshuffled-loader"),
+        ("lr-too-high", "unshuffled-loader"),
+        ("params-unchanged", "vanishing-gradient"),
+        ("nonfinite-forward", "not-log-probabilities"),
     ],
 )
 def test_a_consequence_comes_after_its_cause_and_asks_for_no_cure(consequence, cause):

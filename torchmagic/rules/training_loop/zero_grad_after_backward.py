@@ -61,29 +61,31 @@ def _discarded(run: Run, min_steps: int) -> Iterator[Finding]:
         regular = record.count >= REGULAR * record.steps
         if record.count < min_steps or not regular or record.inspected or reads_gradients(run.source):
             continue
-        if record.kept is not None:
-            if not hooks_gradients(run.source):
-                yield _one_loss(record, record.kept, min_steps)
-            continue
-        name, batches = record.optimizer, record.wiped + 1
-        yield Finding(
-            rule="zero-grad-after-backward",
-            severity=Severity.ERROR,
-            confidence=0.9,
-            title=f"{name} steps on 1 of {batches} batches: the reset before each wipes the gradients of those before",
-            optimizer=name,
-            **line_of(record.reset),
-            step=record.step,
-            evidence={
-                "backward passes before a step": batches,
-                "wiped by the reset": record.wiped,
-                "steps of this kind": record.count,
-                "threshold": min_steps,
-                "steps looked at": record.steps,
-            },
-            why="Gradients add up from one backward to the next, but a reset stands between the two each time.",
-            fix=f"{name}.step(); {name}.zero_grad()  # the reset only here, and loss / {batches}",
-        )
+        if record.kept is None:
+            yield _one_batch(record, min_steps)
+        elif not hooks_gradients(run.source):
+            yield _one_loss(record, record.kept, min_steps)
+
+
+def _one_batch(record: DiscardedGradientsRecord, min_steps: int) -> Finding:
+    """Report an optimizer that steps on the last of several batches."""
+    name, batches = record.optimizer, record.wiped + 1
+    return Finding(
+        rule="zero-grad-after-backward",
+        severity=Severity.ERROR,
+        confidence=0.9,
+        title=f"{name} steps on 1 of {batches} batches: the reset before each wipes the gradients of those before",
+        evidence={
+            "backward passes before a step": batches,
+            "wiped by the reset": record.wiped,
+            **_counts(record, min_steps),
+        },
+        why="Gradients add up from one backward to the next, but a reset stands between the two each time.",
+        fix=f"{name}.step(); {name}.zero_grad()  # the reset only here, and loss / {batches}",
+        optimizer=name,
+        **line_of(record.reset),
+        step=record.step,
+    )
 
 
 def _one_loss(record: DiscardedGradientsRecord, kept: Place, min_steps: int) -> Finding:
@@ -95,17 +97,19 @@ def _one_loss(record: DiscardedGradientsRecord, kept: Place, min_steps: int) -> 
         severity=Severity.ERROR,
         confidence=0.88,
         title=f"{name} never uses the gradients of {lost}: they are reset before {kept.source}",
-        optimizer=name,
-        **line_of(record.reset),
-        step=record.step,
         evidence={
             "gradients that are wiped": lost,
             "gradients that a step uses": kept.source,
-            "steps of this kind": record.count,
-            "threshold": min_steps,
-            "steps looked at": record.steps,
+            **_counts(record, min_steps),
         },
         why="Gradients of several losses add up from one backward to the next, but a reset stands between the two: the "
         "first loss trains nothing.",
         fix=f"remove {reset} between the two: one reset for each step, before the first backward",
+        optimizer=name,
+        **line_of(record.reset),
+        step=record.step,
     )
+
+
+def _counts(record: DiscardedGradientsRecord, min_steps: int) -> dict[str, int]:
+    return {"steps of this kind": record.count, "threshold": min_steps, "steps looked at": record.steps}
