@@ -6,6 +6,8 @@ from torch import nn
 
 from torchmagic.analyses.time_split import time_split
 from torchmagic.probes.names import Names
+from torchmagic.probes.updates import Updates
+from torchmagic.probes.weights import Weights
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.nonfinite import Cause, NonfiniteRecord
@@ -106,6 +108,18 @@ def test_several_backwards_may_make_one_step(run_cell):
     )
     run, _ = run_cell(source)
     assert run.steps == 5
+
+
+def test_whoever_measures_a_step_makes_no_graph(run_cell, monkeypatch):
+    modes = []
+    for kind, method in ((Weights, "_measure"), (Updates, "_compare")):
+        original = getattr(kind, method)
+        monkeypatch.setattr(
+            kind, method, lambda *given, original=original: modes.append(torch.is_grad_enabled()) or original(*given)
+        )
+    run_cell(DATA + LOOP.format(steps=6, update=UPDATES["in place"]))
+    assert len(modes) >= 8
+    assert not any(modes)
 
 
 def test_nobody_looks_through_all_names_at_each_step(run_cell, monkeypatch):
