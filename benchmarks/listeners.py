@@ -66,7 +66,7 @@ def listeners(step: Step, level: str, num_steps: int) -> dict[str, list[int]]:
         ]
     for owner in tuple(every._events):
         every._settle(owner)
-    for probe in watching._crew._flushing:
+    for _, probe in watching._crew._flushing:
         probe.flush = timed(probe.flush, found[f"{type(probe).__name__}.flush"])
     for index in range(num_steps):
         step(index)

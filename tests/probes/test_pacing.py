@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from torchmagic.probes.pacing import LONGEST, LONGEST_REST, Pacer
+from torchmagic.probes.pacing import LONGEST, LONGEST_LATER, LONGEST_REST, SHARE_OF_STEPS, Pacer, next_look
+from torchmagic.probes.rare_looks import next_rare_look
 
 STEP = 1_000_000
 
@@ -47,6 +48,17 @@ def test_a_run_that_has_its_table_goes_on_with_half_of_the_budget(share):
     assert 0.2 * share <= late * 250e3 / (1000 * STEP) <= 0.5 * share
     early = sum(step < 64 for step in taken["gradients"])
     assert early * 250e3 / (64 * STEP) >= 0.9 * share
+
+
+def test_what_hardly_changes_is_looked_at_ever_more_rarely_and_never_an_eighth_of_the_run_late():
+    for look in (next_look, next_rare_look):
+        steps = [0]
+        while steps[-1] < 20_000:
+            steps.append(look(steps[-1]))
+        gaps = dict(itertools.pairwise(steps))
+        assert max(after - step for step, after in gaps.items()) == LONGEST_LATER
+        assert all(after - step <= max(LONGEST, step / SHARE_OF_STEPS) for step, after in gaps.items())
+        assert len(steps) < 130
 
 
 def test_what_every_step_costs_comes_out_of_the_budget_first():

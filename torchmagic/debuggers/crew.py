@@ -21,7 +21,7 @@ class Crew:
     def __init__(self, taps: Taps, recorder: Recorder, on_failure: Callable[[object, Exception], None]) -> None:
         self._taps, self._recorder, self._on_failure = taps, recorder, on_failure
         self.probes: list[Probe] = []
-        self._flushing: list[Probe] = []
+        self._flushing: list[tuple[int, Probe]] = []  # with its identity
         self._flushed: list[Probe] = []
 
     def become(self, probes: Sequence[Probe]) -> None:
@@ -37,7 +37,7 @@ class Crew:
         for probe in new:
             self._put_in(probe)
         self._taps.listeners.arrange(self.probes)
-        self._flushing = [probe for probe in self.probes if type(probe).flush is not nothing_waits]
+        self._flushing = [(id(probe), probe) for probe in self.probes if type(probe).flush is not nothing_waits]
         self.wake()
 
     def _put_in(self, probe: Probe) -> None:
@@ -66,14 +66,14 @@ class Crew:
         listeners.wake()
         listeners.changed = False
         resting = listeners.resting
-        self._flushed = [probe for probe in self._flushing if id(probe) not in resting]
+        self._flushed = [probe for identity, probe in self._flushing if identity not in resting]
 
     def drop(self, probe: object) -> bool:
         """Go on without a probe that failed; whether it was one of the crew."""
         if probe not in self.probes:
             return False
         self.probes = [each for each in self.probes if each is not probe]
-        self._flushing = [each for each in self._flushing if each is not probe]
+        self._flushing = [each for each in self._flushing if each[1] is not probe]
         self._flushed = [each for each in self._flushed if each is not probe]
         self._taps.listeners.drop(probe)
         with suppress(Exception):  # it has failed already, and that is recorded

@@ -42,7 +42,6 @@ class AwakeDropout:
         self._cast = cast
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
-        self._training = True
         self._switches = 0
         self._found: dict[Site | None, _First] = {}
         self._calls: dict[Site | None, int] = {}
@@ -51,7 +50,7 @@ class AwakeDropout:
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models, and for dropout."""
         self._taps, self._recorder = taps, recorder
-        taps.on("root_begin", self._begin)
+        taps.on("root_mode", self._begin)
         taps.on("dropout", self._dropout)
 
     def detach(self) -> None:
@@ -74,10 +73,9 @@ class AwakeDropout:
                 )
             )
 
-    def _begin(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        if module.training is self._training or self._taps is None:
+    def _begin(self, module: nn.Module) -> None:
+        if self._taps is None:
             return
-        self._training = module.training
         self._asleep.clear()
         self._switches += 1
         if self._switches > MOST_SWITCHES or sum(self._calls.values()) > MOST_CALLS:

@@ -10,7 +10,7 @@ from torch import nn
 
 from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
-from torchmagic.probes.names import Names
+from torchmagic.probes.names import Names, unused
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -20,6 +20,7 @@ from torchmagic.records.note import NoteRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import packs_well
 
+NEVER = -1
 REFUSED = "Another thread trained at the same time; only the thread that trained first was watched."
 COMPILED = (
     "{} is compiled: losses, gradients, weights and steps are seen; layers inside it, and the operator that makes a "
@@ -33,6 +34,12 @@ class Cast:
     Args:
         namespace: The user's names.
         only: Name of the only model to watch; empty for all.
+
+    Attributes:
+        current: The model that was called last.
+        called: The same, or None where the newest outermost call was none of a model that is watched.
+        entries: What is known of each optimizer that steps, and of what stands for one, by identity.
+        learned_at: The step of the newest outermost call with gradients switched on.
     """
 
     def __init__(self, namespace: Mapping[str, Any], *, only: str = "") -> None:
@@ -41,9 +48,11 @@ class Cast:
         self.optimizers: list[Optimizer] = []
         self.at_work = AtWork()
         self.current: Model | None = None
+        self.called: Model | None = None
+        self.learned_at = NEVER
         self._only = only
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
-        self._by_optimizer: dict[int, Optimizer] = {}
+        self.entries: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._next_look = 0
@@ -80,7 +89,7 @@ class Cast:
         for entry in self.optimizers:
             entry.part()
         self._by_module.clear()
-        self._by_optimizer.clear()
+        self.entries.clear()
         self._wake()
 
     def model_of(self, module: nn.Module) -> Model | None:
@@ -98,15 +107,18 @@ class Cast:
 
     def optimizer(self, optimizer: torch.optim.Optimizer | ByHand) -> Optimizer:
         """Return what is known of an optimizer that steps, or of what stands for one."""
-        return self._by_optimizer[id(optimizer)]
+        return self.entries[id(optimizer)]
 
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         known = self._by_module.get(id(module))
         if known is None or known[0]() is not module:
             known = (weakref.ref(module), self._discover(module, frame))
             self._by_module[id(module)] = known
-        if known[1] is not None:
-            self.current = known[1]
+        self.called = model = known[1]
+        if model is not None:
+            self.current = model
+        if (taps := self._taps) is not None and taps.grad_enabled:
+            self.learned_at = taps.listeners.step
 
     def _discover(self, module: nn.Module, frame: FrameType) -> Model | None:
         if next(module.parameters(), None) is None:
@@ -118,7 +130,7 @@ class Cast:
         if self._only and name != self._only:
             return None
         names = {model.name for model in self.models if model.ref() is not None and model.ref() is not root}
-        model = Model(root, _unused(name, names))
+        model = Model(root, unused(name, names))
         self.models = [each for each in self.models if each.ref() is not root]
         self.models.append(model)
         self._wake()
@@ -173,11 +185,11 @@ class Cast:
                 )
 
     def _meet_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        entry = self._by_optimizer.get(id(optimizer))
+        entry = self.entries.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
             site = site_of(frame)
             entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
-            self._by_optimizer[id(optimizer)] = entry
+            self.entries[id(optimizer)] = entry
             self.optimizers.append(entry)
             self.at_work.step(entry)
             self._wake()
@@ -213,7 +225,7 @@ class Cast:
         places = {identity: place for place, identity in enumerate(known)}
         leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))
         by_hand.refs = [weakref.ref(leaf) for leaf in leaves]
-        entry = self._by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
+        entry = self.entries[id(by_hand)] = Optimizer(by_hand, BY_HAND)
         entry.refs, entry.packs = list(by_hand.refs), packs_well(leaves)
         entry.names = tuple(known.get(id(leaf)) or f"tensor {i}" for i, leaf in enumerate(leaves))
         self.at_work.stand_ins = [entry]
@@ -235,12 +247,3 @@ class Cast:
                     place=place_of(site),
                 )
             )
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}#{number}" in taken:
-        number += 1
-    return f"{name}#{number}"

@@ -18,7 +18,7 @@ from torchmagic.probes.members import Model
 from torchmagic.probes.nan_values import first_floats, has_nan, is_all_nan, is_near, number_of
 from torchmagic.probes.origin_memory import StepMemory
 from torchmagic.probes.rare_looks import next_rare_look
-from torchmagic.probes.sites import Site, user_frame
+from torchmagic.probes.sites import Site, caller_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 
@@ -147,7 +147,7 @@ class EvaluationSentinel:
         else:
             if self._pending is None:
                 self._memory.loss(name, args, kwargs, output, frame)
-                self._memory.backward(user_frame(frame))
+                self._memory.backward(caller_of(frame))
                 self._search(value, frame)
             if not (self._graph and output.requires_grad):
                 self._settle()

@@ -2,6 +2,8 @@
 
 EVENTS = (
     "root_begin",  # (module, args, kwargs, frame)
+    "root_mode",  # (module), at a call whose training flag is another than that of the call before
+    "root_without",  # (module, frame), at a call with gradients switched off
     "root_end",  # (module, args, kwargs, output, nanoseconds)
     "leaf",  # (module, args, output); only while ``sees_leaves``
     "loss",  # (name, args, kwargs, output, frame)
@@ -10,6 +12,7 @@ EVENTS = (
     "squash",  # ("sigmoid" or "tanh", output, frame), of the functions; only while ``see("sigmoid")`` or ``"tanh"``
     "relu",  # (output, frame), for calls of the function; only while ``sees_leaves``, and where relu is seen
     "backward_begin",  # (tensors, frame)
+    "backward_of_leaf",  # (tensor, frame), before the backward of a tensor that no operation made
     "backward_end",  # (tensors, nanoseconds)
     "backward_error",  # (tensors, frame, error)
     "clip_begin",  # (), before gradients are clipped by norm
@@ -53,7 +56,8 @@ EVENTS = (
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
-    "root_end", "backward_end", "batch", "mode", "scaled", "softmax", "log_prob", "dropout",
+    "root_end", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
+    "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",
 })  # fmt: skip

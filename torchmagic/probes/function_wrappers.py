@@ -23,8 +23,15 @@ def wrap_loss(taps: Switchboard, original: Any) -> Any:
     def loss(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(*args, **kwargs)
-        frame = past_ours(frame_at(1))
-        relay = relay_at(frame, relays)
+        frame = frame_at(1)
+        if frame.f_code.co_name == RELAY and frame.f_back is not None:
+            frame = frame.f_back
+        known = relays.get((id(frame.f_code), frame.f_lasti))
+        if known is None:
+            frame = past_ours(frame)
+            relay = relay_at(frame, relays)
+        else:
+            relay = known[1]
         try:
             if has_torch_function((*args, *kwargs.values())):
                 with bare(getattr(functional, name)):  # which is handed to them: what they call is told here
@@ -94,10 +101,11 @@ def relay_at(frame: FrameType, relays: Relays) -> Any:
 
     Args:
         frame: The caller.
-        relays: Those made before, by code object and line; a code object itself would hash all its instructions, and is
-            kept beside its relay so that no other gets its identity.
+        relays: Those made before, by code object and instruction, which a frame knows without counting lines; a code
+            object itself would hash all its instructions, and is kept beside its relay so that no other gets its
+            identity.
     """
-    where = (id(frame.f_code), frame.f_lineno)
+    where = (id(frame.f_code), frame.f_lasti)
     known = relays.get(where)
     if known is None:
         known = relays[where] = frame.f_code, _relay(frame)

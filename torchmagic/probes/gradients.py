@@ -95,7 +95,7 @@ class Gradients:
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         self.total, self.alarmed = None, False
-        entry = self._cast.optimizer(optimizer)
+        entry = self._cast.entries[id(optimizer)]
         state = self._states.get(id(entry))
         if state is None:
             state = self._states[id(entry)] = _State()
@@ -120,7 +120,7 @@ class Gradients:
             total = self._look_closer(optimizer, entry)
             self._riders.arrive(fetch(self._riders.tensors))
         else:
-            total = self._together(gradients) if self._riders else quick_total(gradients, pack=entry.packs)
+            total = self._together(gradients) if self._riders.waiting else quick_total(gradients, pack=entry.packs)
         highest = max(total, *self._norms_before_clip()) if self._clips else total  # clipping hides a spike
         if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
             self.alarmed = state.outliers.may_look()

@@ -37,33 +37,27 @@ class Gradless:
         self._cast = cast
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
-        self._with, self._without = NEVER, NEVER  # steps of the latest forwards
+        self._without = NEVER  # the step of the latest forward without gradients
         self._site: Site | None = None
         self._told = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models, and for backward passes."""
         self._taps, self._recorder = taps, recorder
-        taps.on("root_begin", self._called)
-        taps.on("backward_begin", self._backward)
+        taps.on("root_without", self._called)
+        taps.on("backward_of_leaf", self._backward)
 
     def detach(self) -> None:
         """Let go of everything."""
         self._site = None
 
-    def _called(self, module: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        taps = self._taps
-        if taps is None:
-            return
-        if taps.grad_enabled:
-            self._with = taps.listeners.step
-        else:
-            self._without, self._site = taps.listeners.step, site_of(frame)
+    def _called(self, module: Any, frame: Any) -> None:
+        if self._taps is not None:
+            self._without, self._site = self._taps.listeners.step, site_of(frame)
 
-    def _backward(self, tensors: Any, frame: Any) -> None:
+    def _backward(self, loss: torch.Tensor, frame: Any) -> None:
         """Look at a loss that no operation made, and that requires a gradient all the same."""
-        lone = isinstance(tensors, torch.Tensor) and tensors.is_leaf and tensors.requires_grad
-        if not lone or self._told or self._recorder is None:
+        if not loss.requires_grad or self._told or self._recorder is None:
             return
         record = self._record(place_of(site_of(frame)), crashed=False)
         if record is not None:
@@ -81,7 +75,7 @@ class Gradless:
         if not self._trains():
             return None  # parameters that are frozen are another matter
         decorated = self._decorated()
-        plain = self._without == step and self._with != step
+        plain = self._without == step and self._cast.learned_at != step
         if not plain and decorated is None:
             return None
         how, switched = decorated or self._switch(off_now=off_now)

@@ -78,6 +78,9 @@ class Listeners:
 
     def wake(self, *, everybody: bool = False) -> None:
         """Begin a step: those whose rest is over, or all, hear events again."""
+        if not everybody and self.next_wake > self.step:
+            self._settle()
+            return
         rested = [owner for owner, until in self.resting.items() if everybody or until <= self.step]
         for owner in rested:
             del self.resting[owner]

@@ -69,7 +69,7 @@ class Losses:
         """Hand over the values that waited and that no norm took along; only the next one wakes this again."""
         for name, value in self._shares.take():
             self._tell(name, value)
-        if self._riders:
+        if self._riders.waiting:
             self._riders.arrive(fetch(self._riders.tensors))
         elif self._taps is not None:
             self._taps.rest(self._fetcher, until=NEVER)
@@ -97,6 +97,8 @@ class Losses:
         divisor = self._shares.divisor(name[0], loss)
         if divisor is not None:
             self._shares.hold(name, divisor, value)
+        elif not isinstance(value, torch.Tensor):
+            self._recorder.append("loss", (value,), name)
         else:
             self._tell(name, value)
         if self._taps is not None and (divisor is not None or not loss.is_cpu):

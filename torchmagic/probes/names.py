@@ -134,3 +134,13 @@ def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 def _size(module: nn.Module) -> int:
     return sum(1 for _ in module.modules())
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Return a name, with a number where it is taken."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}#{number}" in taken:
+        number += 1
+    return f"{name}#{number}"

@@ -20,7 +20,7 @@ from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.origin_words import sentence
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import Site, user_frame
+from torchmagic.probes.sites import Site, caller_of, user_frame
 from torchmagic.probes.state_look import StateLook
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import NonfiniteRecord
@@ -121,7 +121,7 @@ class Nonfinite:
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._found:
             return
-        model = self._cast.model_of(module)
+        model = self._cast.called
         if model is None:
             return
         learns = self._taps.grad_enabled
@@ -148,7 +148,7 @@ class Nonfinite:
             return
         if self._evaluations.open:
             self._evaluations.learned()
-        self._memory.backward(user_frame(frame))
+        self._memory.backward(caller_of(frame))
         loss = self._scaling.unscaled(first) if self._scaling.pair else first
         if loss is not first:
             self._scaled += 1

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.members import Model
-from torchmagic.probes.sites import Site, is_users_file, site_of
+from torchmagic.probes.sites import Site, caller_of, is_users, is_users_file, site_of
 from torchmagic.tensors import accelerators
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.
@@ -59,14 +59,13 @@ class Loss:
     name: str
     code: CodeType
     lasti: int
-    site: Site | None
     given: "ref[torch.Tensor]"
     target: "ref[torch.Tensor] | None"
     output: "ref[torch.Tensor]"
 
     def line(self) -> Site:
         """Return the user's line that called."""
-        return self.site or Instruction(self.code, self.lasti).site()
+        return Instruction(self.code, self.lasti).site()
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +83,10 @@ class StepMemory:
 
     What models are given is kept as it is; only for a model that changes its inputs in place is a copy kept. Nothing is
     worked out before somebody asks: a step that is well pays for a few tuples.
+
+    Attributes:
+        raw_backwards: Code and instruction of each backward, and how many calls of models came before.
+        caller: The user's code that called a model last.
     """
 
     def __init__(self) -> None:
@@ -99,7 +102,7 @@ class StepMemory:
         # tell if that is needed.
         self._draws = self._in_doubt = True
         self._steps = 0
-        self._caller: CodeType | None = None  # the user's code that called last
+        self.caller: CodeType | None = None
 
     @property
     def calls(self) -> list[Call]:
@@ -151,7 +154,7 @@ class StepMemory:
         """Whether code is the user's own, which then is remembered: it is likely to call again."""
         users = is_users_file(code.co_filename)
         if users:
-            self._caller = code
+            self.caller = code
         return users
 
     def call(self, module: nn.Module, model: Model, args: Any, kwargs: Any, frame: FrameType) -> None:
@@ -167,7 +170,7 @@ class StepMemory:
             copies = _copies(args)
             if self._learning:
                 self._versions.append((args, _versions(args)))
-        site = None if code is self._caller or self._is_users(code) else site_of(frame)
+        site = None if code is self.caller or self._is_users(code) else site_of(frame)
         state = random_state() if self._draws else None
         devices = accelerators.streams() if self._draws and self._devices else ()
         calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
@@ -180,15 +183,16 @@ class StepMemory:
             return
         if len(self._losses) >= MOST_CALLS:
             self._losses.pop(0)
-        code = frame.f_code
-        site = None if code is self._caller or is_users_file(code.co_filename) else site_of(frame)
+        caller = caller_of(frame) or frame
         wanted = ref(target) if isinstance(target, torch.Tensor) else None
-        self._losses.append((name, code, frame.f_lasti, site, ref(given), wanted, ref(output)))
+        self._losses.append((name, caller.f_code, caller.f_lasti, ref(given), wanted, ref(output)))
 
-    def backward(self, frame: FrameType | None) -> None:
-        """Remember a backward pass."""
-        if frame is not None and len(self.raw_backwards) < MOST_CALLS:
-            self.raw_backwards.append((frame.f_code, frame.f_lasti, len(self._calls)))
+    def backward(self, caller: FrameType | None) -> None:
+        """Remember a backward pass, where the user's own code asked for it."""
+        if caller is None or not (caller.f_code is self.caller or is_users(caller)):
+            return
+        if len(self.raw_backwards) < MOST_CALLS:
+            self.raw_backwards.append((caller.f_code, caller.f_lasti, len(self._calls)))
 
     def of(self, backward: Backward) -> Sequence[Call]:
         """Return the calls that belong to a backward pass."""

@@ -28,11 +28,22 @@ SHORTEST_REST = 7
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4
+# Later a wait of an eighth of the run so far is short beside it: looks are 128 steps apart from step 1,024 on, and 256
+# from step 2,048 on.
+SHARE_OF_STEPS, LONGEST_LATER = 8, 256
+
+
+def longest_rest(step: int) -> int:
+    """Return how many steps lie between two looks at what hardly changes: a power of two, so that looks coincide."""
+    return 1 << min(max(LONGEST, step // SHARE_OF_STEPS), LONGEST_LATER).bit_length() - 1
 
 
 def next_look(step: int) -> int:
     """Return the step at which to look next at what hardly changes: the first ones, then ever more rarely."""
-    return step + 1 if step + 1 < FIRST_STEPS else min(1 << step.bit_length(), step + LONGEST)
+    if step + 1 < FIRST_STEPS:
+        return step + 1
+    rest = longest_rest(step)
+    return min(1 << step.bit_length(), step - step % rest + rest)
 
 
 def next_window(step: int, *, width: int) -> int:
@@ -99,9 +110,11 @@ class Pacer:
         What torchmagic takes at every step comes out of the budget first.
         """
         income = self._share * nanoseconds * (SETTLED_SHARE if self._step >= SETTLED else 1.0)
-        if ours > self._paid:
-            income = max(0.0, income - (ours - self._paid))
-        self._credit = min(self._credit + income, max(LOAN, MOST_STEPS_SAVED * income))
+        always = ours - self._paid
+        if always > 0:
+            income = income - always if income > always else 0.0
+        credit, most = self._credit + income, MOST_STEPS_SAVED * income
+        self._credit = min(credit, max(LOAN, most))
         self._step += 1
         if self._paid:
             self._with.append(nanoseconds)

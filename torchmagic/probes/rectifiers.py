@@ -65,17 +65,18 @@ class _Units:
         self.samples = 0
         self.batches = 0
         self.alive_at = torch.zeros(batch.shape[dim], dtype=torch.int64, device=batch.device)
-        self.alike: torch.Tensor | None = None
+        self.alike: torch.Tensor | bool | None = None  # on the host a bool, which stays as it is once it is False
 
     def see(self, output: torch.Tensor) -> None:
         others = [d for d in range(output.dim()) if d != self.dim]
         # NaN compares as false: a unit that gives it is broken, and not silent
-        alive = ((output.amax(others) if others else output) <= 0).logical_not()
+        alive = ((output.amax(others) if others else output) <= 0).logical_not_()
         self.samples += output.numel() // output.shape[self.dim]
         self.batches += 1
-        self.alive_at = torch.where(alive, self.samples, self.alive_at)
-        if self.dim and len(output) > 1:
-            alike = (output[0] == output[-1]).all()
+        self.alive_at.masked_fill_(alive, self.samples)
+        if self.alike is not False and self.dim and len(output) > 1:
+            near = output.is_cpu
+            alike = torch.equal(output[0], output[-1]) if near else (output[0] == output[-1]).all()
             self.alike = alike if self.alike is None else self.alike & alike
 
     def silent(self, batch_samples: int) -> torch.Tensor | None:
@@ -86,8 +87,10 @@ class _Units:
         window = max(SILENT_SAMPLES, SILENT_BATCHES * batch_samples)
         if self.batches < SILENT_BATCHES or self.samples < window:
             return None
-        share = (self.alive_at <= self.samples - window).float().mean()
-        return share if self.alike is None else torch.where(self.alike & (share < 1), math.nan, share)
+        share = (self.alive_at <= self.samples - window).mean(dtype=torch.float32)
+        if self.alike is None or self.alike is False:
+            return share
+        return torch.where(self.alike & (share < 1), math.nan, share)
 
 
 class Rectifiers:

@@ -75,7 +75,7 @@ class Taps:
         self._modes = ExitStack()
         self._warnings: list[str] = []
         self.depth = self._step_began = self._phases_before = 0
-        self.weighted = False  # whether the newest backward was given gradients to begin with
+        self.training, self.weighted = True, False  # the newest call; whether the newest backward was given gradients
         self.quiet = True
 
     @property

@@ -31,26 +31,21 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        clock, (present, spent) = self._clock, self._read_meter()
+        clock, meter = self._clock, self._meter
+        present, spent = meter.closed_at or now(), meter.spent
+        if meter.quiet and not meter.closed_at:  # the event that closes the step
+            spent += present - meter.began
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
         clock.data = clock.forward = clock.backward = clock.optimizer = 0
         if self._recorder is not None and self.records:
             data, forward, backward, optimizer = phases
-            other = max(0, whole - ours - data - forward - backward - optimizer)
-            row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9
+            other = whole - ours - data - forward - backward - optimizer
+            row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9 if other > 0 else 0.0
             self._recorder.append("seconds", row, PHASES)
         self._step_began, self._spent_before = present, spent
-        self._pacer.earn(max(whole - ours, 0), ours)
-
-    def _read_meter(self) -> tuple[int, int]:
-        """Return what the clock says and what listeners took up to now, the event that closes the step included."""
-        meter = self._meter
-        if meter.closed_at:
-            return meter.closed_at, meter.spent
-        present = now()
-        return present, meter.spent + (present - meter.began if meter.is_busy() else 0)
+        self._pacer.earn(whole - ours if whole > ours else 0, ours)
 
     def detach(self) -> None:
         """Hand over what came after the last step, such as an evaluation."""

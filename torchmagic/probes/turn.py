@@ -41,6 +41,7 @@ class Turn:
 
     Attributes:
         ident: The thread's identity; 0 while it has to part first.
+        has_learned: Whether it has begun to learn; from then on nothing is to be said while it goes on.
         num_refused: Backward passes and steps of other threads that were not watched.
         partings: What to call.
     """
@@ -49,7 +50,7 @@ class Turn:
         self.ident = self._holder = self._opener = get_ident()
         self.num_refused = 0
         self.partings: list[Callable[[], object]] = []
-        self._learns = False
+        self.has_learned = False
         self._looked = 0
         self._refused: set[int] = set()
         self._lock = threading.Lock()
@@ -72,7 +73,7 @@ class Turn:
         """Say that the thread that calls runs a model in training mode; return whether it is the one watched."""
         mine = get_ident()
         if mine == self.ident:
-            self._learns = True
+            self.has_learned = True
             return True
         return self._take(mine, learning=True)
 
@@ -84,7 +85,7 @@ class Turn:
         """
         mine = get_ident()
         if mine == self.ident:
-            self._learns = True
+            self.has_learned = True
             return True
         if self._take(mine, learning=True):
             return True
@@ -104,7 +105,7 @@ class Turn:
             if mine != self._holder:
                 if not self._may_take(mine, learning=learning):
                     return False
-                self._holder, self._learns = mine, learning
+                self._holder, self.has_learned = mine, learning
             for part in self.partings:
                 part()
             self.ident = mine
@@ -113,7 +114,7 @@ class Turn:
     def _may_take(self, mine: int, *, learning: bool) -> bool:
         if mine != self._opener and self._has_own(mine):
             return False
-        if learning and not self._learns:
+        if learning and not self.has_learned:
             return True
         present = time.perf_counter_ns()
         if present - self._looked < BETWEEN_LOOKS:

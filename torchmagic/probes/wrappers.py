@@ -28,6 +28,7 @@ class Switchboard(Protocol):
     quiet: bool
     depth: int
     weighted: bool
+    training: bool
     stack: list[Any]
     spent: int
     leaves: bool
@@ -66,7 +67,10 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
         if (
             taps.quiet
             or is_compiling()
-            or not (turn.learns() if module.training and is_grad_enabled() else turn.is_mine())
+            or not (
+                (turn.has_learned and get_ident() == turn.ident)
+                or (turn.learns() if module.training and is_grad_enabled() else turn.is_mine())
+            )
         ):
             return original(module, *args, **kwargs)
         bare = not (module._modules or module._parameters)  # a criterion, or a layer without weights: no model
@@ -74,6 +78,8 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
         taps.stack = [module]
         try:
             if not bare:
+                if module.training is not taps.training or not is_grad_enabled():
+                    _tell_how(taps, module, frame_at(1))
                 taps.emit("root_begin", module, args, kwargs, frame_at(1))
             began = now() - taps.spent
             output = original(module, *args, **kwargs)
@@ -92,6 +98,15 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
         return output
 
     return __call__
+
+
+def _tell_how(taps: Switchboard, module: Any, frame: Any) -> None:
+    """Tell of a call in another mode than the one before, or without gradients."""
+    if module.training is not taps.training:
+        taps.training = module.training
+        taps.emit("root_mode", module)
+    if not is_grad_enabled():
+        taps.emit("root_without", module, frame)
 
 
 def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
@@ -116,10 +131,13 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
     clock, heard, turn = taps.clock, taps.heard, taps.turn
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        if taps.quiet or is_compiling() or not turn.trains(taps.is_busy):
+        mine = turn.has_learned and get_ident() == turn.ident
+        if taps.quiet or is_compiling() or not (mine or turn.trains(taps.is_busy)):
             return original(tensors, *args, **kwargs)
         taps.weighted = (args[0] if args else kwargs.get("grad_tensors")) is not None
         taps.emit("backward_begin", tensors, frame_at(1))
+        if heard["backward_of_leaf"] and isinstance(tensors, torch.Tensor) and tensors.is_leaf:
+            taps.emit("backward_of_leaf", tensors, frame_at(1))
         depth, leaves, stack = taps.depth, taps.leaves, taps.stack
         taps.depth, taps.leaves, taps.stack = 1, False, []
         began = now() - taps.spent

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
-from torch._utils import _flatten_dense_tensors
 
 from torchmagic.tensors.exact import exact_moments
 
@@ -15,6 +15,7 @@ SINGLES = (torch.float32, torch.float64)
 # Kinds of tensors whose operators are torch's own.
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 # What torch raises for tensors without storage, packed types, and subclasses that lack an operator.
+flatten_dense_tensors: Any = torch._C._nn.flatten_dense_tensors  # noqa: SLF001 - what torch's helper calls
 UNREADABLE_ERRORS = (RuntimeError, NotImplementedError, TypeError, AttributeError)
 
 
@@ -106,7 +107,7 @@ def quick_total(tensors: Sequence[torch.Tensor], *, pack: bool) -> float:
     """
     if pack:
         try:
-            flat = _flatten_dense_tensors(tensors)  # type: ignore[no-untyped-call] # torch
+            flat = flatten_dense_tensors(tensors)
             squares = flat.dot(flat).item()
         except RuntimeError:  # a gradient of another kind than its parameter, such as a sparse one
             squares = math.nan
