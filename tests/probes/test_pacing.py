@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from torchmagic.probes.pacing import LONGEST, LONGEST_LATER, LONGEST_REST, SHARE_OF_STEPS, Pacer, next_look
+from torchmagic.probes.pacing import LONGEST, LONGEST_LATER, LONGEST_REST, SETTLED, SHARE_OF_STEPS, Pacer, next_look
 from torchmagic.probes.rare_looks import next_rare_look
 
 STEP = 1_000_000
@@ -46,8 +46,8 @@ def test_a_run_that_has_its_table_goes_on_with_half_of_the_budget(share):
     _, taken = simulate(Pacer(share=share), kinds={"gradients": 250e3}, steps=1064)
     late = sum(step >= 64 for step in taken["gradients"])
     assert 0.2 * share <= late * 250e3 / (1000 * STEP) <= 0.5 * share
-    early = sum(step < 64 for step in taken["gradients"])
-    assert early * 250e3 / (64 * STEP) >= 0.9 * share
+    early = sum(step < SETTLED for step in taken["gradients"])
+    assert early * 250e3 / (SETTLED * STEP) >= 0.9 * share
 
 
 def test_what_hardly_changes_is_looked_at_ever_more_rarely_and_never_an_eighth_of_the_run_late():

@@ -17,7 +17,7 @@ MOST_STEPS_SAVED = 200
 DENSE = 4
 # A run that has its table goes on with half of its budget: another row tells less, and the other half is for what no
 # clock of ours sees.
-SETTLED, SETTLED_SHARE = 64, 0.5
+SETTLED, SETTLED_SHARE = 16, 0.5
 # However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
 # beginning; activations more often, because a silent unit is one that stays silent.
 LONGEST = 64
