@@ -6,7 +6,9 @@ import textwrap
 import pytest
 import torch
 
+from torchmagic.probes.gradients import MOST_TOLD
 from torchmagic.records.nonfinite import NonfiniteRecord
+from torchmagic.views.curves import MOST_APART, curves_page
 
 STATISTICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
 
@@ -203,6 +205,29 @@ def test_each_optimizer_has_its_own_total(run_cell):
     )
     assert run.series("grad_norm", name="")[1] == pytest.approx(names["totals"])
     assert set(run.subjects("grad_norm")) == {"a.weight", "a.bias", "b.weight", "b.bias"}
+    assert run.series("optimizer_grad_norm", name="a_opt")[1] == pytest.approx(names["totals"][2::2])
+    assert run.series("optimizer_grad_norm", name="b_opt")[1] == pytest.approx(names["totals"][1::2])
+    curves = {line.name: line.values for block in curves_page(run).blocks for line in getattr(block, "lines", ())}
+    assert [name for name in curves if "opt" in name] == ["a_opt", "b_opt"]
+    assert curves["b_opt"] == pytest.approx(names["totals"][1::2])
+    assert "total" not in curves
+
+
+def test_the_optimizers_of_a_search_are_not_told_apart(run_cell):
+    run, _ = run_cell(
+        """
+        nets = [nn.Linear(3, 1) for _ in range(12)]
+        for number, net in enumerate(nets):
+            globals()[f"opt{number}"] = torch.optim.SGD(net.parameters(), lr=0.01)
+        for number, net in enumerate(nets):
+            for step in range(2):
+                net(torch.randn(8, 3)).pow(2).mean().backward()
+                globals()[f"opt{number}"].step()
+                net.zero_grad()
+        """
+    )
+    assert len(run.subjects("optimizer_grad_norm")) == MOST_TOLD > MOST_APART
+    assert [line.name for line in curves_page(run).blocks[1].lines] == ["total"]
 
 
 def test_a_step_with_a_closure_is_measured_by_the_gradients_made_within_it(run_cell):

@@ -19,6 +19,8 @@ from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.moments import moments_of
 from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, total_norm
 
+# Optimizers whose norms are told apart; a search has hundreds.
+MOST_TOLD = 9
 METRICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
 
 
@@ -33,10 +35,11 @@ class _State:
 class Gradients:
     """Records gradients as the optimizer is about to use them.
 
-    Every step: ``grad_norm`` in total, and ``grad_norm_before_clip`` where the user clips. When the pace allows, and at
-    the first steps whose total is not finite or stands out: ``grad_norm``, ``grad_mean``, ``grad_std``,
-    ``grad_abs_max``, ``grad_zero_share`` and ``grad_nonfinite`` (a count) per parameter; sparse gradients by their
-    stored values, complex ones by their magnitudes. A step that is given a closure is measured as it ends.
+    Every step: ``grad_norm`` in total, ``optimizer_grad_norm`` by the optimizer's name where several step by turns, and
+    ``grad_norm_before_clip`` where the user clips. When the pace allows, and at the first steps whose total
+    is not finite or stands out: ``grad_norm``, ``grad_mean``, ``grad_std``, ``grad_abs_max``, ``grad_zero_share`` and
+    ``grad_nonfinite`` (a count) per parameter; sparse gradients by their stored values, complex ones by their
+    magnitudes. A step that is given a closure is measured as it ends.
 
     Args:
         cast: Optimizers that take part.
@@ -59,6 +62,7 @@ class Gradients:
         self._clock = PhaseClock()
         self._backward_before = 0
         self._packs: dict[int, bool] = {}
+        self._told: set[str] = set()
         self.total: float | None = None
         self.alarmed = False
 
@@ -128,6 +132,9 @@ class Gradients:
                 self._look_closer(optimizer, entry)
         self.total = total
         self._recorder.append("grad_norm", (total,))
+        if len(self._cast.at_work.members) > 1 and (entry.name in self._told or len(self._told) < MOST_TOLD):
+            self._told.add(entry.name)
+            self._recorder.append("optimizer_grad_norm", (total,), (entry.name,))
 
     def _together(self, gradients: list[torch.Tensor]) -> float:
         """Return the total norm; what waits on the device comes by the same transfer."""
