@@ -3,6 +3,7 @@
 import gc
 import json
 import random
+import sys
 import textwrap
 import weakref
 from pathlib import Path
@@ -10,8 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from torchmagic.probes.nonfinite import Nonfinite, NonFiniteError
+from torchmagic.probes.origin_memory import StepMemory
+from torchmagic.probes.sites import Site
 from torchmagic.records.codec import decode, encode
 from torchmagic.records.nonfinite import NonfiniteRecord
 
@@ -337,3 +341,15 @@ def test_expert_has_torchs_detection_on_but_lets_a_harmless_nan_pass(run_cell, s
     assert names["on"] is on
     assert not on or names["checks"] is checks
     assert not torch.is_anomaly_enabled()
+
+
+def test_a_loss_is_remembered_with_the_users_line_that_called_its_module():
+    memory, criterion, here = StepMemory(), nn.MSELoss(), sys._getframe()
+    criterion.register_forward_hook(
+        lambda _, args, output: memory.loss("mse_loss", args, {}, output, sys._getframe(1))  # called by torch
+    )
+    given = torch.zeros(2, requires_grad=True)
+    output, line = criterion(given, torch.ones(2)), here.f_lineno
+    (loss,) = memory.losses
+    assert loss.line() == Site(here.f_code, line)
+    assert (loss.given(), loss.output()) == (given, output)
