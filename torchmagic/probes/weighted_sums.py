@@ -23,6 +23,7 @@ KEEPING = (
 )
 # What scores go through before they become weights.
 SCALING = ("Div", "Mul", "Add", "Sub", "MaskedFill", "Where", "View", "UnsafeView", "Reshape", "ToCopy", "Clone")
+LEAF = "torch::autograd::AccumulateGrad"
 SWAPPING = ("Transpose", "Permute", "TBackward")
 WRAPPED = 1 << 63
 
@@ -57,7 +58,7 @@ def mismatches(nodes: Sequence[Any]) -> Iterator[Mismatch]:
             if shape[axis] == 1:
                 told.add(softmax)
                 yield Mismatch(softmax, "single", axis, wanted, shape)
-            elif node.name().startswith("Bmm") and _compares_keys(softmax):
+            elif _weighs_keys(node, softmax, wanted, nodes):
                 told.add(softmax)
                 yield Mismatch(softmax, "weights", axis, wanted, shape)
 
@@ -105,22 +106,36 @@ def _trace(node: Any, dim: int) -> tuple[Any, int]:
     return None, 0
 
 
-def _compares_keys(softmax: Any) -> bool:
-    """Whether the scores are products of queries with keys turned round, and not the output of a layer."""
+def _weighs_keys(product: Any, softmax: Any, wanted: int, nodes: Sequence[Any]) -> bool:
+    """Whether a product of matrices sums up what a softmax weighs as attention does.
+
+    Without a batch, weights that are turned round, or that are used for their own sum as well, gather rows by clusters.
+    """
+    if product.name().startswith("Bmm"):
+        return _compares_keys(softmax, product="Bmm")
+    if not product.name().startswith("Mm") or wanted != 1:
+        return False
+    return _compares_keys(softmax, product="Mm") and sum(softmax in parents(node) for node in nodes) == 1
+
+
+def _compares_keys(softmax: Any, *, product: str) -> bool:
+    """Whether the scores are products of queries with keys turned round, and not of a layer with its weights."""
     node = softmax.next_functions[0][0]
     for _ in range(MOST_BETWEEN):
         if node is None or not node.name().startswith(SCALING):
             break
         above = parents(node)
         node = above[0] if above else None
-    if node is None or not node.name().startswith("Bmm") or len(parents(node)) != 2:  # noqa: PLR2004 - both learn
+    if node is None or not node.name().startswith(product) or len(parents(node)) != 2:  # noqa: PLR2004 - both learn
         return False
-    keys = parents(node)[1]
+    queries, keys = parents(node)
+    if queries.name() == LEAF:  # clusters that are learned: each row may be shared out among them
+        return False
     for _ in range(3):
         if keys is None or keys.name().startswith(SWAPPING):
             break
         keys = through_views(parents(keys)[0], stop=SWAPPING) if parents(keys) else None
-    return keys is not None and keys.name().startswith(SWAPPING)
+    return keys is not None and keys.name().startswith(SWAPPING) and keys.next_functions[0][0].name() != LEAF
 
 
 def _shape(node: Any) -> tuple[int, ...]:
