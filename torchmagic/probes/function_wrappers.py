@@ -24,7 +24,7 @@ def wrap_loss(taps: Switchboard, original: Any) -> Any:
         if taps.quiet or is_compiling():
             return original(*args, **kwargs)
         frame = frame_at(1)
-        if frame.f_code.co_name == RELAY and frame.f_back is not None:
+        if frame.f_code.co_name == RELAY and frame.f_back is not None:  # the body of torch's function
             frame = frame.f_back
         known = relays.get((id(frame.f_code), frame.f_lasti))
         if known is None:

@@ -7,7 +7,7 @@ import torch
 
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.switched_off import last_switch, left_open, switches
-from torchmagic.probes.cast import Cast
+from torchmagic.probes.cast import NEVER, Cast
 from torchmagic.probes.crash_frames import Entry, users
 from torchmagic.probes.crash_sources import modules_of
 from torchmagic.probes.notebook_text import notebook_text
@@ -17,8 +17,6 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import GradlessForwardRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
-
-NEVER = -1
 
 
 class Gradless:
