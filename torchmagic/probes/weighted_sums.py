@@ -22,7 +22,10 @@ KEEPING = (
     "NativeDropout",
 )
 # What scores go through before they become weights.
-SCALING = ("Div", "Mul", "Add", "Sub", "MaskedFill", "Where", "View", "UnsafeView", "Reshape", "ToCopy", "Clone")
+SCALING = (
+    "Div", "Mul", "Add", "Sub", "MaskedFill", "Where", "View", "UnsafeView", "Reshape", "ToCopy", "Clone",
+    "Permute", "Squeeze", "Unsqueeze",
+)  # fmt: skip
 LEAF = "torch::autograd::AccumulateGrad"
 SWAPPING = ("Transpose", "Permute", "TBackward")
 WRAPPED = 1 << 63
@@ -48,6 +51,8 @@ def mismatches(nodes: Sequence[Any]) -> Iterator[Mismatch]:
     for node in nodes:
         for child, dim in _summed(node):
             softmax, wanted = _trace(child, dim)
+            if softmax is None:
+                softmax, wanted = _by_einsum(node, child, dim)
             if softmax is None or softmax in told:
                 continue
             shape = _shape(softmax)
@@ -78,8 +83,28 @@ def _summed(node: Any) -> Iterator[tuple[Any, int]]:
                 yield child, dim if dim < 0 else dim - dims
 
 
-def _trace(node: Any, dim: int) -> tuple[Any, int]:
-    """Return the softmax that made a tensor, and where a dimension of the tensor is in its output; else None."""
+def _by_einsum(product: Any, node: Any, dim: int) -> tuple[Any, int]:
+    """Return what ``_trace`` does of the product that an einsum makes, where the other side was normalised over.
+
+    An einsum has dimensions come and go by the way. Capsules and experts are normalised over a dimension that the
+    product has for its batch.
+    """
+    softmax, wanted = _trace(node, dim, loosely=True) if product.name().startswith("Bmm") else (None, 0)
+    if softmax is None:
+        return None, 0
+    _, other = _trace(node, -3 - dim, loosely=True)
+    dims = len(_shape(softmax))
+    return (softmax, wanted) if axis_of(softmax, dims) == other + dims else (None, 0)
+
+
+def _trace(node: Any, dim: int, *, loosely: bool = False) -> tuple[Any, int]:
+    """Return the softmax that made a tensor, and where a dimension of the tensor is in its output; else None.
+
+    Args:
+        node: What made the tensor.
+        dim: Its dimension, counted from the last, -1.
+        loosely: Whether dimensions of size 1 may come and go.
+    """
     for _ in range(MOST_BETWEEN):
         if node is None:
             return None, 0
@@ -98,12 +123,27 @@ def _trace(node: Any, dim: int) -> tuple[Any, int]:
         elif name.startswith("TBackward"):
             dim = -3 - dim
         elif name.startswith(KEEPING) or (name.startswith("Mul") and _shape(above[0]) == shape):
-            if shape[dim:] != _shape(above[0])[dim:]:
+            dim = _kept(shape, _shape(above[0]), dim, loosely=loosely)
+            if not dim:
                 return None, 0
         else:
             return None, 0
         node = above[0]
     return None, 0
+
+
+def _kept(shape: tuple[int, ...], before: tuple[int, ...], dim: int, *, loosely: bool) -> int:
+    """Return where a dimension was before a change that keeps all from it on, or all but ones; 0 where it does not."""
+    if not loosely:
+        return dim if shape[dim:] == before[dim:] else 0
+    mine = [place for place in range(-1, -len(shape) - 1, -1) if shape[place] != 1]
+    theirs = [place for place in range(-1, -len(before) - 1, -1) if before[place] != 1]
+    for at, was in zip(mine, theirs, strict=False):
+        if shape[at] != before[was]:
+            return 0
+        if at == dim:
+            return was
+    return 0
 
 
 def _weighs_keys(product: Any, softmax: Any, wanted: int, nodes: Sequence[Any]) -> bool:

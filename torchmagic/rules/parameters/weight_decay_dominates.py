@@ -26,6 +26,8 @@ from torchmagic.session.run import Run
 # Decay over gradient in the update, and fall of the length of the weights (catalogue).
 MIN_TIMES = 10.0
 MIN_FALL = 10.0
+# The same where the model ends at what guessing gets: weights that vanished and know nothing need no more proof.
+MIN_TIMES_AT_GUESSING = 2.0
 # A loss that falls by this share improves all the same, unless that is to where guessing gets.
 IMPROVES = 0.05
 # A single look is enough: that the weights have vanished says the rest.
@@ -39,13 +41,15 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
     curve = loss_curve(run, names[0]) if len(names) == 1 else None
     if curve is None:
         return
-    if curve.end < (1 - IMPROVES) * abs(curve.start) and not level_of_guessing(run, curve.end):
+    guesses = level_of_guessing(run, curve.end) > 0
+    if curve.end < (1 - IMPROVES) * abs(curve.start) and not guesses:
         return
+    least = min(min_times, MIN_TIMES_AT_GUESSING) if guesses else min_times
     for each in group_updates(run):
         last = float(each.lengths[-1]) if math.isnan(each.last) else each.last
         fall = float(each.lengths[0]) / last if last > 0 else math.inf
         times = _times(run, each) if each.group.weight_decay > 0 and fall >= min_fall else []
-        if len(times) < MIN_LOOKS or median(times) < min_times:
+        if len(times) < MIN_LOOKS or median(times) < least:
             continue
         yield Finding(
             rule="weight-decay-dominates",
@@ -59,7 +63,7 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
             evidence={
                 "weight decay": each.group.weight_decay,
                 "decay over gradient (median)": median(times),
-                "threshold": min_times,
+                "threshold": least,
                 "length of the weights at first": float(each.lengths[0]),
                 "length of the weights at last": last,
             },
