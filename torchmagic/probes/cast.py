@@ -38,7 +38,6 @@ class Cast:
     Attributes:
         current: The model that was called last.
         called: The same, or None where the newest outermost call was none of a model that is watched.
-        entries: What is known of each optimizer that steps, and of what stands for one, by identity.
         learned_at: The step of the newest outermost call with gradients switched on.
     """
 
@@ -52,7 +51,7 @@ class Cast:
         self.learned_at = NEVER
         self._only = only
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
-        self.entries: dict[int, Optimizer] = {}
+        self._by_optimizer: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._next_look = 0
@@ -89,7 +88,7 @@ class Cast:
         for entry in self.optimizers:
             entry.part()
         self._by_module.clear()
-        self.entries.clear()
+        self._by_optimizer.clear()
         self._wake()
 
     def model_of(self, module: nn.Module) -> Model | None:
@@ -107,7 +106,7 @@ class Cast:
 
     def optimizer(self, optimizer: torch.optim.Optimizer | ByHand) -> Optimizer:
         """Return what is known of an optimizer that steps, or of what stands for one."""
-        return self.entries[id(optimizer)]
+        return self._by_optimizer[id(optimizer)]
 
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         known = self._by_module.get(id(module))
@@ -185,11 +184,11 @@ class Cast:
                 )
 
     def _meet_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        entry = self.entries.get(id(optimizer))
+        entry = self._by_optimizer.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
             site = site_of(frame)
             entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
-            self.entries[id(optimizer)] = entry
+            self._by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
             self.at_work.step(entry)
             self._wake()
@@ -225,7 +224,7 @@ class Cast:
         places = {identity: place for place, identity in enumerate(known)}
         leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))
         by_hand.refs = [weakref.ref(leaf) for leaf in leaves]
-        entry = self.entries[id(by_hand)] = Optimizer(by_hand, BY_HAND)
+        entry = self._by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
         entry.refs, entry.packs = list(by_hand.refs), packs_well(leaves)
         entry.names = tuple(known.get(id(leaf)) or f"tensor {i}" for i, leaf in enumerate(leaves))
         self.at_work.stand_ins = [entry]

@@ -99,7 +99,7 @@ class Gradients:
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         self.total, self.alarmed = None, False
-        entry = self._cast.entries[id(optimizer)]
+        entry = self._cast.optimizer(optimizer)
         state = self._states.get(id(entry))
         if state is None:
             state = self._states[id(entry)] = _State()
