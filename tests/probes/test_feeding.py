@@ -245,6 +245,11 @@ def test_reads_of_the_users_own_lines_are_counted(run_cell):
     assert record.methods == ("__float__", "item", "__format__", "__bool__")
 
 
+def test_reads_are_counted_ever_more_rarely(run_cell):
+    run, _ = run_cell(LOOP + "for _ in range(600):\n    step(torch.randn(4, 3)).item()\n", only=("performance",))
+    assert run.series("host_reads") == ([1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512], [1] * 11)
+
+
 def test_what_makes_the_next_batch_waits_for_nothing(run_cell):
     run, _ = run_cell(
         LOOP + "def fresh():\n    return torch.randn(int(torch.randint(2, 9, ())), 3)\n"

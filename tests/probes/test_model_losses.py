@@ -2,6 +2,8 @@
 
 import pytest
 
+from torchmagic.probes import model_losses
+from torchmagic.probes.sites import site_of
 from torchmagic.records.evaluation import EvaluationRecord
 
 ONLY = {"only": ("data", "validation", "backward")}
@@ -70,3 +72,21 @@ def test_a_forward_that_fails_leaves_no_loss_to_the_next_one(run_cell):
         "cross_entropy(test)",
         pytest.approx(names["seen"], rel=1e-5),
     )
+
+
+def test_in_a_plain_loop_nobody_asks_which_line_computed_the_loss(run_cell, monkeypatch):
+    asked = []
+    monkeypatch.setattr(model_losses, "site_of", lambda frame: asked.append(site_of(frame)) or asked[-1])
+    loop = """
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.arange(8) % 2
+for _ in range(30):
+    opt.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    opt.step()
+"""
+    run_cell(loop, **ONLY)
+    assert not asked
+    run_cell(loop + "for _ in range(2):\n    F.cross_entropy(net(x), y)\n    F.cross_entropy(net(x), y)\n", **ONLY)
+    assert asked

@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+from torchmagic.debuggers.crew import Crew
+
 LOOP = """
 opt = torch.optim.SGD(net.parameters(), lr=0.0)
 for step in range({steps}):
@@ -128,3 +130,11 @@ def test_of_samples_that_are_all_alike_nothing_is_said_unless_every_unit_is_sile
     assert math.isnan(last(run, "net.1"))
     run, _ = run_cell(DENSE.format(silent=8) + LOOP.format(steps=8, x="torch.ones(64, 4)"))
     assert last(run, "net.1") == 1.0
+
+
+def test_looks_a_few_steps_apart_do_not_settle_anew_who_hears_what(run_cell, monkeypatch):
+    wakes, wake = [], Crew.wake
+    monkeypatch.setattr(Crew, "wake", lambda crew: (wakes.append(crew), wake(crew))[1])
+    cell = DENSE.format(silent=4) + LOOP.format(steps=200, x="torch.randn(64, 4)")
+    run_cell(cell, only=("activations",), every=None)
+    assert len(wakes) < 40

@@ -83,14 +83,19 @@ class EvaluationPass:
 
     def add(self, name: str, output: torch.Tensor, site: Site | None) -> None:
         """Take in a loss computed on this pass's outputs, from a line where no loader tells passes apart."""
-        self.losses += 1
-        if self.losses == 1 and self.looks_like_training:
-            self._first = name, weakref.ref(output)
+        if not self.losses and self.looks_like_training:
+            self.add_first(name, output)
             return
+        self.losses += 1
         if output.grad_fn is not None:
             self.node = output.grad_fn.name()
         self._add_first(site)
         self._sum(name, site, output)
+
+    def add_first(self, name: str, output: torch.Tensor) -> None:
+        """Remember a loss that a backward is likely to follow."""
+        self.losses = 1
+        self._first = name, weakref.ref(output)
 
     def means(self) -> dict[tuple[str, Site | None], float]:
         """Return the mean of each loss over its batches, each batch counting the same."""

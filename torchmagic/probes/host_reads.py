@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from torchmagic.probes.pacing import next_look
+from torchmagic.probes.pacing import LONGEST_LATER, next_look
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.feeding import HostReadsRecord
@@ -54,7 +54,7 @@ class HostReads:
         if self._looks:
             self._recorder.append("host_reads", (self._count,))
             self._num_steps += 1
-            self._next = next_look(step)
+            self._next = next_look(step, rest=LONGEST_LATER)  # to replace the methods of tensors costs more than a look
         self._count, self._here = 0, False
         looks = self._next == step + 1
         if looks is not self._looks:

@@ -1,6 +1,6 @@
 """This file is the losses of a pass: those computed on a model's outputs, or the one that the model gives itself."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import FrameType
 from typing import Any
 
@@ -28,7 +28,7 @@ class ModelLosses:
     """
 
     def __init__(
-        self, cast: Cast, current: Callable[[], EvaluationPass | None], opened: Callable[[], Iterable[EvaluationPass]]
+        self, cast: Cast, current: Callable[[], EvaluationPass | None], opened: Callable[[], Collection[EvaluationPass]]
     ) -> None:
         self._cast, self._current, self._opened = cast, current, opened
         self._taps: Taps | None = None
@@ -56,12 +56,16 @@ class ModelLosses:
             return
         if output.requires_grad and not current.key.grad_enabled:
             return  # a training's loss, whose targets another network was asked for
-        if not (inside := _in_model(self._taps)):
+        inside = _in_model(self._taps)
+        if not (inside or current.losses) and current.looks_like_training and len(self._opened()) == 1:
+            current.add_first(_label(name, kwargs), output)  # as at every step of a plain loop
+            return
+        if not inside:
             given = args[0] if args else kwargs.get("input")
             current = next((each for each in self._opened() if each.has_given(given)), current)
         site = None if current.key.loader else site_of(frame)
         if not inside:
-            current.add(f"sum of {name}" if kwargs.get("reduction") == "sum" else name, output, site)
+            current.add(_label(name, kwargs), output, site)
         elif len(self._inside) < MOST_INSIDE:
             self._inside.append((name, output, site))
             self._taps.listeners.wake_up(self._returned)
@@ -82,6 +86,10 @@ class ModelLosses:
             inside = [(inside[0][0] if len(inside) == 1 else KEY, own, inside[0][2])]
         for name, value, site in inside:
             current.add(name, value, site)
+
+
+def _label(name: str, kwargs: Any) -> str:
+    return f"sum of {name}" if kwargs.get("reduction") == "sum" else name
 
 
 def _in_model(taps: Taps) -> bool:

@@ -11,6 +11,7 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
+from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import EvalModeRecord
@@ -18,7 +19,7 @@ from torchmagic.session.recorder import Recorder
 
 # Enough records to convince a rule.
 MOST_RECORDS = 12
-# After so many steps in which all was well, the next look is so many steps away, or as soon as a mode is switched.
+# After so many steps in which all was well, looks are so many steps apart and later more, or a mode is switched.
 FIRST_STEPS, BETWEEN_LOOKS = 16, 32
 _Forward = tuple[Model, list[tuple[str, nn.Module, nn.Module]], Site | None]
 
@@ -65,7 +66,7 @@ class Modes:
         self._forwards.clear()
         self._trained.clear()
         if well and step >= FIRST_STEPS:
-            self._taps.rest(self, until=step + BETWEEN_LOOKS)
+            self._taps.rest(self, until=next_window(step, width=BETWEEN_LOOKS))
 
     def detach(self) -> None:
         """Let go of everything."""

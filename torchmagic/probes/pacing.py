@@ -28,9 +28,9 @@ SHORTEST_REST = 7
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4
-# Later a wait of an eighth of the run so far is short beside it: looks are 128 steps apart from step 1,024 on, and 256
-# from step 2,048 on.
-SHARE_OF_STEPS, LONGEST_LATER = 8, 256
+# Later a wait of a quarter of the run so far is short beside it: looks are 128 steps apart from step 512 on, and 256
+# from step 1,024 on.
+SHARE_OF_STEPS, LONGEST_LATER = 4, 256
 
 
 def longest_rest(step: int) -> int:
@@ -38,17 +38,22 @@ def longest_rest(step: int) -> int:
     return 1 << min(max(LONGEST, step // SHARE_OF_STEPS), LONGEST_LATER).bit_length() - 1
 
 
-def next_look(step: int) -> int:
-    """Return the step at which to look next at what hardly changes: the first ones, then ever more rarely."""
+def next_look(step: int, *, rest: int = 0) -> int:
+    """Return the step at which to look next at what hardly changes: the first ones, then ever more rarely.
+
+    Args:
+        step: The present step.
+        rest: How many steps lie between two looks at most; 0 for what ``longest_rest`` says.
+    """
     if step + 1 < FIRST_STEPS:
         return step + 1
-    rest = longest_rest(step)
+    rest = rest or longest_rest(step)
     return min(1 << step.bit_length(), step - step % rest + rest)
 
 
 def next_window(step: int, *, width: int) -> int:
-    """Return the step at which to look next at what seldom changes: windows of a width, later of ``LONGEST``."""
-    apart = width if step < 2 * LONGEST else LONGEST
+    """Return the step at which to look next at what seldom changes: windows of a width, later as for all."""
+    apart = width if step < 2 * LONGEST else longest_rest(step)
     return step - step % apart + apart
 
 

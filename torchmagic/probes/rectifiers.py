@@ -115,7 +115,7 @@ class Rectifiers:
         self._channels_first = False
         self._looks = 0
         self._called = False
-        self._first_look = self._num_models = 0
+        self._first_look = self._num_models = self._next = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
@@ -128,14 +128,15 @@ class Rectifiers:
         """Hand over the step's shares, and decide whether the next step is looked at."""
         if self._look.is_on or self._look.took:
             self._close()
+        elif step + 1 < self._next:  # a rest this short costs more than it saves
+            return
         step += 1
         wanted = self._pacer.wants("rectifiers") if self._chosen else looks_at(step)
         if wanted and not self._units and self._looks > IDLE_LOOKS:
             wanted = step % BETWEEN_IDLE == 0
         self._switch(on=wanted)
         if not wanted and not self._chosen:
-            following = next(each for each in itertools.count(step + 1) if looks_at(each))
-            self._taps.rest(self, until=following - 1)  # awake one step early, to have the leaves shown
+            self._next = next(each for each in itertools.count(step + 1) if looks_at(each))
 
     def detach(self) -> None:
         """Let go of everything."""
