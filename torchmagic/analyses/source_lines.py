@@ -31,6 +31,26 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
     return sorted(lines)
 
 
+def lines_writing(source: str) -> list[int]:
+    """Return the 1-based lines that put values into tensors: ``copy_``, a loaded state, ``.data = …``."""
+    calls = lines_calling(source, ("copy_", "load_state_dict", "_foreach_copy_", "vector_to_parameters"))
+    return sorted({*calls, *lines_assigning(source, "data")})
+
+
+def lines_freezing(source: str) -> list[int]:
+    """Return the 1-based lines that say which parameters require a gradient, other than ``requires_grad_(True)``."""
+    lines = set()
+    for node in ast.walk(tree_of(source)):
+        value: ast.expr | None = None
+        if isinstance(node, ast.Call) and last_name(node.func) == "requires_grad_":
+            value = next(iter([*node.args, *(each.value for each in node.keywords)]), None)
+        elif isinstance(node, ast.Assign) and any(_assigns(target, "requires_grad") for target in node.targets):
+            value = node.value
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is True):
+            lines.add(value.lineno)
+    return sorted(lines)
+
+
 def lines_giving(source: str, name: str) -> list[int]:
     """Return the 1-based lines that give a variable a value: ``model = …``, or ``self.model = …`` by its last name."""
     lines, last = set(), name.rpartition(".")[2]

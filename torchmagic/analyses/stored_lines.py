@@ -11,6 +11,8 @@ _STORING = frozenset({"append", "appendleft", "add", "insert", "extend", "put", 
 _CUTTING = frozenset({
     "item", "detach", "detach_", "tolist", "numpy", "argmax", "float", "int", "format", "len", "bool",
 })  # fmt: skip
+# What makes something empty, in which a graph may be kept later.
+_CONTAINERS = frozenset({"collections", "defaultdict", "deque", "dict", "list", "OrderedDict", "set", "tuple"})
 _DATA = frozenset({"data", "shape", "grad", "dtype", "device"})
 
 
@@ -155,7 +157,8 @@ def _carries(value: ast.expr, names: set[str], cut: set[int]) -> bool:
 
 def _is_open(value: ast.expr, cut: set[int]) -> bool:
     """Whether a value may bring a graph, of which nothing more is known than that a variable holds some."""
-    return not _cuts(value) and any(isinstance(part, ast.Name) and id(part) not in cut for part in ast.walk(value))
+    names = (part for part in ast.walk(value) if isinstance(part, ast.Name) and part.id not in _CONTAINERS)
+    return not _cuts(value) and any(id(part) not in cut for part in names)
 
 
 def _cuts(node: ast.AST) -> bool:

@@ -204,10 +204,11 @@ class Cast:
             self._read_optimizer(entry, optimizer)
 
     def _read_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer) -> None:
-        for model in self.models:
-            if model.lends:
-                self._record_parameters(model, model.read())
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        later = {id(tensor) for tensor in tensors} if entry.is_new and self._recorder and self._recorder.step else set()
+        for model in self.models:  # one that gets another optimizer may have got other layers before
+            if model.lends or any(id(ref()) in later for ref in model.parameters.values()):
+                self._record_parameters(model, model.read())
         known = self._known()
         entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs = [weakref.ref(tensor) for tensor in tensors]

@@ -17,7 +17,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.connection import FrozenOutputRecord
 from torchmagic.session.recorder import Recorder
 
-# Looks, and records, after which no more is learnt.
+# Looks at models with frozen layers, and records, after which no more is learnt.
 MOST_LOOKS, MOST_RECORDS = 8, 4
 # A layer's first values are written once, in place; a step or a state that is loaded writes again.
 MOST_WRITES = 2
@@ -52,11 +52,11 @@ class FrozenOutput:
         recorder = self._recorder
         if recorder is None or self._looks >= MOST_LOOKS or len(self._told) >= MOST_RECORDS:
             return
-        self._looks += 1
         reached = {id(leaf) for leaf in ends}
         frozen = self._frozen(reached)
         if not frozen:
             return
+        self._looks += 1
         node, module, path = self._last(roots, frozen)
         if module is None or path in self._told or _trains_beside(roots, node):
             return

@@ -8,6 +8,7 @@ import torch
 from torch.optim import lr_scheduler
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.construction_lines import lines_of
 from torchmagic.probes.expressions import receiver
 from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
@@ -115,7 +116,7 @@ class LearningRates:
         if known is not None and known.ref() is None and not known.steps:
             self._lost.append(known)
         schedule = self._schedules[id(scheduler)] = _Schedule(scheduler)
-        schedule.built = site_of(frame)
+        schedule.built = next(iter(lines_of(scheduler, frame)), None) or site_of(frame)
 
     def _scheduled(self, scheduler: Any, frame: FrameType) -> None:
         if self._recorder is None:

@@ -53,8 +53,13 @@ class Life:
 
     @property
     def likeness(self) -> tuple[Any, ...]:
-        """What is the same in two lives that differ in nothing but their first weights."""
-        return self.make, frozenset(self.settings), frozenset(self._data), self.weights
+        """What is the same in two lives that differ in nothing but their data."""
+        return self.make, frozenset(self.settings), self.weights
+
+    @property
+    def data(self) -> frozenset[tuple[int, int]]:
+        """What it was trained on: numbers of datasets, or of tensors, and batch sizes."""
+        return frozenset(self._data)
 
     def step(self, step: int, data: tuple[int, int, int], given: tuple[int, int] | None) -> None:
         """Take in a step.

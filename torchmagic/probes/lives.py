@@ -1,6 +1,7 @@
 """This file watches models that are thrown away: built anew, or given their first weights again, before they learn."""
 
 import weakref
+from collections import Counter
 from itertools import pairwise
 from types import FrameType
 from typing import Any
@@ -228,7 +229,8 @@ def _record(lives: list[Life]) -> RestartRecord:
         alive=len(alive),
         most_passes=max(life.passes for life in lives),
         least_steps=min(life.steps for life in lives),
-        same=len({life.likeness for life in lives}) == 1,
+        same=len({life.likeness for life in lives}) == 1
+        and min(Counter(life.data for life in lives).values()) >= LEAST_LIVES,
         reseeded=len({life.seed for life in lives}) > 1,
         overlapping=any(one.last > other.first for one, other in pairs),
         places=places_of(last.lines),

@@ -91,6 +91,11 @@ class Optimizer:
         self.refs: list[weakref.ref[torch.Tensor]] = []
         self.packs = False
 
+    @property
+    def is_new(self) -> bool:
+        """Whether its parameters were never read."""
+        return not self.refs
+
     def part(self) -> None:
         """Take it for gone."""
         self.ref = nobody

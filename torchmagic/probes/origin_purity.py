@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.syntax import last_name, parsed
+from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.sites import source_of
 
 # Functions of Python that change nothing; what print says is swallowed.
@@ -176,6 +177,7 @@ def _function_is_pure(function: FunctionType, depth: int, bound: Mapping[str, An
     code = function.__code__
     own, given = set(code.co_varnames), set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     names = {**names_inside(function), **bound}
+    names.update(loop_members(body, names, value_of))
     return all(
         changed_names(statement) <= own - given and is_pure(statement, names, depth=depth + 1) for statement in body
     )

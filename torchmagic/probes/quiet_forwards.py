@@ -1,14 +1,10 @@
 """This file is the quiet forwards: models that can run again on a copy of their input without anybody noticing."""
 
-import ast
-from collections.abc import Iterator
-from types import FunctionType
-from typing import Any
-
 import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.origin_purity import (
     body_of,
     changed_names,
@@ -51,17 +47,7 @@ def _forward_is_quiet(module: nn.Module) -> bool:
     body, own = body_of(function.__code__), set(function.__code__.co_varnames)
     itself = function.__code__.co_varnames[0]
     names = {**names_inside(function), itself: module}
-    names.update(_members(function, names))
+    names.update(loop_members(body, names, value_of))
     return bool(body) and all(
         changed_names(statement) <= own - {itself} and is_pure(statement, names, depth=1) for statement in body
     )
-
-
-def _members(function: FunctionType, names: dict[str, Any]) -> Iterator[tuple[str, nn.Module]]:
-    """Yield the names that loops over modules give to them, with one of these."""
-    for statement in body_of(function.__code__):
-        for part in ast.walk(statement):
-            if isinstance(part, ast.For | ast.comprehension) and isinstance(part.target, ast.Name):
-                parts = value_of(part.iter, names)
-                if isinstance(parts, nn.ModuleList | nn.Sequential) and len(parts):
-                    yield part.target.id, parts[0]

@@ -20,6 +20,8 @@ from torchmagic.session.recorder import Recorder
 
 # Names in one record.
 MOST_NAMES = 64
+# So many optimizers are a few phases; more are a search.
+MOST_OPTIMIZERS = 8
 # Lines with a backward that are told apart.
 MOST_SITES = 64
 
@@ -28,7 +30,9 @@ Looker = Callable[[Sequence[torch.Tensor], Sequence[Any], Sequence[torch.Tensor]
 
 
 class Reach:
-    """Records ``ReachRecord`` at the first backward of each line, and at powers of two where it has changed.
+    """Records ``ReachRecord`` at the first backward of each line, and where it has changed.
+
+    For that it looks at powers of two, and once there is a new optimizer.
 
     A graph that is too large to be walked is not told of.
     """
@@ -38,6 +42,7 @@ class Reach:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._ran: set[Model] = set()
+        self._num_optimizers = 0
         self._known: dict[Any, ReachRecord | None] = {}
         self._codes: dict[Any, CodeType] = {}  # held, so that no other gets their identities
         self._pending: set[Any] | None = None
@@ -53,10 +58,15 @@ class Reach:
         """Forget which models ran, and decide whether known lines are looked at again in the next step."""
         self._ran.clear()
         following = step + 1
-        again = following & (following - 1) == 0 and self._pacer.wants("reach")
+        again = self._has_other_optimizers(step) or (following & (following - 1) == 0 and self._pacer.wants("reach"))
         self._pending = set(self._known) if again else None
         if not again and self._taps is not None and step >= FIRST_STEPS:
             self._taps.rest(self, until=next_look(step) - 1)  # awake one step early, to decide about the next
+
+    def _has_other_optimizers(self, step: int) -> bool:
+        """Whether an optimizer has come since this was asked: another phase of a training, told of the first ones."""
+        before, self._num_optimizers = self._num_optimizers, len(self._cast.optimizers)
+        return step >= FIRST_STEPS and before < self._num_optimizers <= MOST_OPTIMIZERS
 
     def detach(self) -> None:
         """Let go of everything."""

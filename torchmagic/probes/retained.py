@@ -31,6 +31,8 @@ BETWEEN_LOOKS = 32
 YOUNG, MANY, FEW_STEPS = 2, 8, 4
 # A model may give several tensors, and one of them may be all that is kept: so many share a mark.
 MOST_OUTPUTS = 8
+# Nodes from an output down to the first operator of a model; a graph that is deeper is marked that far down.
+DEEPEST = 512
 # Nodes that are walked in all to find out who holds a graph.
 MOST_NODES = 20_000
 MOST_HOLDERS = 8
@@ -53,7 +55,8 @@ class Retained:
     """Records ``live_graphs``, how many graphs older than two steps are alive, and who holds them when these grow.
 
     A node of the graph cannot be referenced weakly, but what lies in its metadata can: a mark there dies with it, so
-    that the graph itself is never held. The count is about right: not every forward is marked.
+    that the graph itself is never held. It lies at the output and at the model's first operator, which lives on where
+    something in between is kept, such as what a hook was shown. The count is about right: not every forward is marked.
 
     Args:
         cast: The models, whose parameters a graph does not keep.
@@ -96,7 +99,8 @@ class Retained:
         self._calls += 1
         if self._calls >= self._due:
             given = (output,) if isinstance(output, torch.Tensor) else islice(tensors_in(output), MOST_OUTPUTS)
-            self._mark([tensor.grad_fn for tensor in given if tensor.grad_fn is not None])
+            nodes = [tensor.grad_fn for tensor in given if tensor.grad_fn is not None]
+            self._mark([*nodes, _first(nodes[0])] if nodes else [])
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Mark the loss of a loop that calls no model."""
@@ -181,3 +185,14 @@ class Retained:
                 ledger.claim([*module.parameters(), *module.buffers()])
         num_bytes = sum(ledger.claim(saved(above[name]).tensors) for name in holders)
         return tuple(holders[:MOST_HOLDERS]), num_bytes
+
+
+def _first(node: Any) -> Any:
+    """Return the node below which, on one way down, only leaves are left."""
+    for _ in range(DEEPEST):
+        below = (each for each, _ in node.next_functions if each is not None and each.next_functions)
+        following = next(below, None)
+        if following is None:
+            break
+        node = following
+    return node

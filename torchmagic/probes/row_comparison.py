@@ -1,12 +1,12 @@
 """This file compares runs of a few rows, as they are and with one changed: which module let it reach others."""
 
 import linecache
-import re
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
+from torchmagic.analyses.mixing_lines import MIXING
 from torchmagic.probes.origin_purity import function_of
 from torchmagic.probes.replay import undisturbed
 from torchmagic.probes.sites import Site, here, is_users_file
@@ -16,8 +16,6 @@ from torchmagic.tensors.glance import tensors_in
 
 # Another row has changed when it moved by this share of the outputs' size, and of the changed row's own move.
 MIN_CHANGE, MIN_SHARE = 1e-4, 1e-3
-# What lets rows reach each other outside of a module.
-MIXING = re.compile(r"\b(reshape|view|unflatten|softmax|mean|sum|cumsum|std|max|min|roll|flip)\(|\bdim=0|\baxis=0")
 
 
 class Mixed(NamedTuple):

@@ -83,6 +83,8 @@ class Standstill:
     It looks at an optimizer's first step, and some steps later; again only at parameters that hardly moved. Weights are
     compared as the first forward after a step finds them: as a step begins they may be moved for a while, as those of
     SAM are, and as it ends something may be about to write them back. Where no model is called, they are at the steps.
+    What a forward found counts once the same optimizer steps again: between two optimizers of one model, as where it is
+    pruned and trained further, others may have changed it.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -90,6 +92,7 @@ class Standstill:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._samples: dict[int, tuple[int, list[_Sample]]] = {}
+        self._shares: dict[int, list[float]] = {}  # found at a forward, of optimizers that have not stepped since
         self._fresh: set[int] = set()
         self._waits = False  # whether no forward came since the last step
 
@@ -104,6 +107,8 @@ class Standstill:
         self._waits = True
         if self._taps is None or not self._samples:
             return
+        if self._fresh:
+            return  # the next forward finds what the first step has left
         waiting = [first for first, samples in self._samples.values() if samples]
         self._taps.rest(self, until=next_look(step) if waiting else NEVER - 1)
 
@@ -111,6 +116,7 @@ class Standstill:
         """Look a last time, and let go of everything."""
         for key in self._samples:
             self._compare(key)
+            self._tell(key)
         self._samples.clear()
         self._recorder = None
 
@@ -120,6 +126,7 @@ class Standstill:
         if key in self._samples:
             if self._waits:
                 self._compare(key)
+            self._tell(key)
             first, samples = self._samples[key]
             self._samples[key] = first, [each.stir() for each in samples]
         elif self._recorder is not None:
@@ -127,8 +134,17 @@ class Standstill:
             named = list(zip(entry.names, owners, strict=True))[:MOST_PARAMETERS]
             samples = [found for name, each in named if (found := _sample(name, each)) is not None]
             if samples:
+                self._hand_over({id(each.ref()) for each in samples})
                 self._samples[key] = self._recorder.step, samples
                 self._fresh.add(key)
+
+    def _hand_over(self, owned: set[int]) -> None:
+        """Compare no more what another optimizer trains from here on."""
+        for key, (first, samples) in self._samples.items():
+            left = [each for each in samples if id(each.ref()) not in owned]
+            if len(left) < len(samples):
+                self._samples[key] = first, left
+                self._shares.pop(key, None)
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Compare the weights with which the first forward after a step is made."""
@@ -146,10 +162,16 @@ class Standstill:
         first, samples = self._samples[key]
         if self._recorder is None or not samples or self._recorder.step - first < FEWEST_STEPS * len(self._samples):
             return
-        shares = [each.unchanged() for each in samples]
+        self._shares[key] = [each.unchanged() for each in samples]
+
+    def _tell(self, key: int) -> None:
+        """Hand over what was found, and go on with what hardly moved."""
+        shares = self._shares.pop(key, None)
+        if self._recorder is None or shares is None:
+            return
+        first, samples = self._samples[key]
         self._recorder.append("unchanged_share", shares, tuple(each.name for each in samples))
-        still = [each for each, share in zip(samples, shares, strict=True) if share > STILL]
-        self._samples[key] = first, still
+        self._samples[key] = first, [each for each, share in zip(samples, shares, strict=True) if share > STILL]
 
 
 def _share(present: torch.Tensor, before: torch.Tensor, among: torch.Tensor | None) -> float:

@@ -208,7 +208,8 @@ class RestartRecord:
         alive: How many of the models are still alive; 1 where one model was given new weights.
         most_passes: Most passes over its data that one life saw; 0 where its data is not known.
         least_steps: Fewest steps in a life.
-        same: Whether settings of the optimizer, data, batch size and the model's make were the same in all lives.
+        same: Whether settings of the optimizer and the model's make were the same in all lives, and the data of each
+            (a dataset and a batch size) those of two others at least.
         reseeded: Whether the random seed was set to another one in between.
         overlapping: Whether two lives were trained at the same time.
         places: The line, then those that led to it.

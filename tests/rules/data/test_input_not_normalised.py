@@ -47,7 +47,7 @@ def test_data_of_another_cell_are_told_where_the_model_is_called():
 
 
 @pytest.mark.parametrize(
-    ("scale", "spread", "told"), [(50.0, 1.0, 0), (50.1, 1.0, 1), (1.0, 1000.0, 0), (1.0, 1001.0, 1)]
+    ("scale", "spread", "told"), [(50.0, 1.0, 0), (50.1, 1.0, 1), (3.0, 1000.0, 0), (3.0, 1001.0, 1), (1.0, 1e7, 0)]
 )
 def test_the_bounds(scale, spread, told):
     assert len(found((scale, spread))) == told

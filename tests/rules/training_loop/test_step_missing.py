@@ -47,7 +47,7 @@ def test_an_optimizer_that_is_reset_but_never_steps_is_told_at_the_backward():
 def test_a_step_in_a_branch_that_is_never_taken_is_there_already():
     waiting = Place(file="<cell>", line=9, source="opt.step()")
     (finding,) = found(unstepped(iterations=64, waiting=waiting))
-    assert finding.fix == "# look at the if around line 9, opt.step(): it was never true"
+    assert (finding.fix, finding.line) == ("# look at the if around line 9, opt.step(): it was never true", 9)
 
 
 def test_one_whose_schedule_moves_is_told_there():

@@ -24,8 +24,9 @@ from torchmagic.session.run import Run
 
 # Mean magnitude of one feature; what is normalised is near 1, and even raw grey values of 0 to 16 are far below.
 MAX_SCALE = 50.0
-# Scale of the largest feature over that of the smallest one.
-MAX_SPREAD = 1000.0
+# Scale of the largest feature over that of the smallest one; where none is larger than normalised ones are, the small
+# ones disturb nobody.
+MAX_SPREAD, NORMAL = 1000.0, 2.0
 
 
 @rule
@@ -41,7 +42,7 @@ def input_not_normalised(
         if all(record.frozen for record in records) or "norm" in first.class_name.lower():
             continue  # what was trained elsewhere decides how it wants its inputs
         finite = all(math.isfinite(each) for each in (scale, spread, first.low, first.high))
-        if not finite or not (scale > max_scale or spread > max_spread):
+        if not finite or not (scale > max_scale or (spread > max_spread and scale > NORMAL)):
             continue  # where numbers that are none come from is another matter
         what = (
             f"average {scale:.3g} in size in one feature"

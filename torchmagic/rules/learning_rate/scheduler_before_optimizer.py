@@ -13,8 +13,10 @@ that counts batches.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -30,6 +32,8 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
     for record in run.of(ScheduleRecord):
         if not record.before_optimizer or record.scaled or record.place in told or not run.steps:
             continue  # a scaler may have skipped the optimizer's step; without any step a schedule is only drawn
+        if _waits(run, record):
+            continue
         told.add(record.place)
         call = TOLD.search(record.place.source) if record.place is not None and not record.metric else None
         yield Finding(
@@ -49,3 +53,19 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
             if call
             else f"{record.optimizer}.step()  # for all batches of the epoch, and only then {record.name}.step()",
         )
+
+
+def _waits(run: Run, record: ScheduleRecord) -> bool:
+    """Whether the optimizer had nothing to step on yet, as while a replay buffer fills, and each later step of it came.
+
+    Once it steps, it does so between any two steps of the schedule, which had several before, or stands below.
+    """
+    steps, _ = run.series("schedule_steps", name=record.name)
+    early = sum(step <= (record.step or 0) for step in steps)
+    late = [step for step in steps if step > (record.step or 0)]
+    if not late or any(before == after for before, after in pairwise(late)):
+        return False
+    own = next((each.place for each in run.of(OptimizerRecord) if each.name == record.optimizer), None)
+    place = record.place
+    below = own is not None and place is not None and own.function == place.function and own.line < place.line
+    return early > 1 or below

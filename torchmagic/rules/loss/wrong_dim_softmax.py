@@ -27,6 +27,8 @@ MIN_FORWARDS = 2
 # Batches of a loss whose classes do not sum to 1, and by how much: rounding and smoothing are far below.
 MIN_BATCHES, MIN_ERROR = 3, 0.1
 CONFIDENCE = {"batch": 0.95, "single": 0.9, "weights": 0.88}
+# The dimension that a loss takes for the classes.
+CLASSES_AT = {"nll_loss": 1, "cross_entropy": 1, "ctc_loss": -1}
 Where = tuple[str | None, Place | None]
 
 
@@ -42,7 +44,7 @@ def wrong_dim_softmax(
         if len(here) >= min_forwards:
             told.add(where)
             yield _by_axis(here, min_forwards)
-    for records in input_lines(run, ("nll_loss", "cross_entropy")):
+    for records in input_lines(run, tuple(CLASSES_AT)):
         wrong = [record for record in records if _misses_the_classes(record, min_error)]
         found = next(((each.producer, each.producer_place) for each in wrong if each.producer_place), (None, None))
         if len(wrong) >= min_batches and len(wrong) == len(records) and not (told and found in (*told, (None, None))):
@@ -103,6 +105,7 @@ def _fix(wanted: int) -> str:
 def _by_loss(wrong: list[LossInputRecord], found: Where, min_batches: int) -> Finding:
     first = wrong[0]
     module, place = found
+    dim = CLASSES_AT[first.loss]
     error = min(record.log_error if record.source == "log_softmax" else record.sum_error for record in wrong)
     return Finding(
         rule="wrong-dim-softmax",
@@ -118,7 +121,7 @@ def _by_loss(wrong: list[LossInputRecord], found: Where, min_batches: int) -> Fi
             "least distance from normalised": error,
             "classes": first.num_classes,
         },
-        why=f"{first.loss} takes dimension 1 for the classes; there the probabilities do not sum to 1, because they "
-        "were normalised over another dimension.",
-        fix="log_softmax(…, dim=1)  # the dimension that the loss takes for the classes",
+        why=f"{first.loss} takes {'the last dimension' if dim < 0 else 'dimension 1'} for the classes; there the "
+        "probabilities do not sum to 1, because they were normalised over another dimension.",
+        fix=f"log_softmax(…, dim={dim})  # the dimension that the loss takes for the classes",
     )

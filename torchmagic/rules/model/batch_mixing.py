@@ -14,9 +14,11 @@ dimension 0.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.mixing_lines import MIXING, PARAMETERS, line_building_time_first
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import ParameterRecord
 from torchmagic.records.structure import MixedRowsRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Changes of other rows below this share of the changed row's own may be rounding.
@@ -29,13 +31,15 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
     for record in run.of(MixedRowsRecord):
         if record.change < min_change:
             continue
+        shown = record.place is not None and MIXING.search(record.place.source)
+        built = None if shown or not _is_sequential(run, record.module) else line_building_time_first(run.source)
         yield Finding(
             rule="batch-mixing",
             severity=Severity.WARNING,
             confidence=0.9,
             title=f"{record.module} mixes the samples of a batch: with one changed, {record.num_changed} others change",
             module=record.module,
-            **line_of(record.place),
+            **(line_of(record.place) if built is None else line_in(run, built)),
             step=record.step,
             evidence={
                 "rows tried": record.num_rows,
@@ -45,5 +49,13 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
             },
             why="In evaluation mode the same rows were run twice with only one of them changed: each of the others "
             "should have stayed as it was.",
-            fix="x.transpose(0, 1) instead of reshape; batch_first=True; softmax(dim=1)",
+            fix="batch_first=True  # as the samples come first in what it is given"
+            if built is not None
+            else "x.transpose(0, 1) instead of reshape; batch_first=True; softmax(dim=1)",
         )
+
+
+def _is_sequential(run: Run, module: str) -> bool:
+    """Whether a module is, or holds, a layer of torch that takes the first dimension for time."""
+    names = (each.name for each in run.of(ParameterRecord) if each.name.startswith(f"{module}."))
+    return any(name.endswith(PARAMETERS) for name in names)

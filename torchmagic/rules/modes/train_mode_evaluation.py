@@ -25,9 +25,9 @@ MIN_BATCHES = 2
 
 @rule
 def train_mode_evaluation(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
-    """Report each line at which a model that also trains was evaluated in training mode."""
+    """Report each line at which a model that also trains, or an average of one, was evaluated in training mode."""
     records = [record for record in run.of(EvaluationRecord) if record.training and record.awake]
-    records = [record for record in records if record.also_trained]
+    records = [record for record in records if record.also_trained or _is_forgotten(run, record)]
     adversaries = adversaries_train(run)
     told: set[tuple[str, str]] = set()
     for place in dict.fromkeys(record.place for record in records):
@@ -40,6 +40,14 @@ def train_mode_evaluation(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterat
             continue
         told.add((first.model, first.loader))
         yield told_at_uncalled(run, _finding(here, batches, min_batches), "eval")
+
+
+def _is_forgotten(run: Run, record: EvaluationRecord) -> bool:
+    """Whether a model that nobody trains, such as an average of weights, is evaluated as others are in their mode."""
+    if record.grad_enabled or not record.num_losses:
+        return False
+    beside = [each for each in run.of(EvaluationRecord) if each.place == record.place and each.model != record.model]
+    return any(each.num_losses and not each.training for each in beside)
 
 
 def _is_measured(here: list[EvaluationRecord]) -> bool:

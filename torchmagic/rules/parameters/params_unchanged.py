@@ -13,15 +13,16 @@ UnchangedTensor.
 """
 
 from collections.abc import Iterator, Mapping
-from math import isnan, prod
+from math import inf, isnan, prod
 from statistics import median
 
 from torchmagic.analyses.rates import rates
 from torchmagic.analyses.relative_updates import group_updates
+from torchmagic.analyses.source_lines import lines_writing
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import line_in, line_of, rule
 from torchmagic.session.run import Run
 
 # Share of a group's elements that are as they were (catalogue).
@@ -35,10 +36,10 @@ MIN_RATED = 0.9
 @rule
 def params_unchanged(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Finding]:
     """Report each parameter group whose elements had gradients and did not move."""
-    least = _least_shares(run)
     sizes = {record.name: prod(record.shape) for record in run.of(ParameterRecord)}
     told: set[str] = set()
     for group in run.of(GroupRecord):
+        least = _least_shares(run, group)
         names = [name for name in group.parameters if name in least]
         if not names or group.subject in told or not _has_rate(run, group) or not _has_gradient(run):
             continue
@@ -53,6 +54,7 @@ def params_unchanged(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Find
 def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: float) -> Finding:
     moved = [float(each.ratios.max()) for each in group_updates(run) if each.group.subject == group.subject]
     written_back = bool(moved) and moved[0] > 0 and _swallowed(run, group) < threshold
+    writers = lines_writing(run.source) if written_back else []
     dtypes = {record.name: record.dtype for record in run.of(ParameterRecord)}
     dtype = dtypes.get(name, "not known")
     return Finding(
@@ -62,7 +64,7 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
         title=f"{share:.0%} of the values that {group.subject} updates are the same bits after the steps as before",
         parameter=name,
         optimizer=group.optimizer,
-        **line_of(group.built),
+        **(line_of(group.built) if len(writers) != 1 else line_in(run, writers[0])),
         step=group.step,
         evidence={
             "share of elements unchanged": share,
@@ -80,11 +82,17 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
     )
 
 
-def _least_shares(run: Run) -> Mapping[str, float]:
-    """Return the least share of unchanged elements of each parameter over the looks; it never moved if that is high."""
+def _least_shares(run: Run, group: GroupRecord) -> Mapping[str, float]:
+    """Return the least share of unchanged elements of each parameter of a group over the looks while it is stepped.
+
+    A parameter never moved if that is high. A later group of the same parameters takes over from its first step on.
+    """
+    later = (each.step for each in run.of(GroupRecord) if set(each.parameters) & set(group.parameters))
+    until = min((step for step in later if step > group.step), default=inf)
     found = {}
-    for name in run.subjects("unchanged_share"):
-        values = [value for value in run.series("unchanged_share", parameter=name)[1] if not isnan(value)]
+    for name in group.parameters:
+        looks = zip(*run.series("unchanged_share", parameter=name), strict=True)
+        values = [value for step, value in looks if group.step <= step < until and not isnan(value)]
         if values:
             found[name] = min(values)
     return found

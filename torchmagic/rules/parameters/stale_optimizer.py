@@ -13,9 +13,10 @@ optimizer still holds those of the old one.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import stale
-from torchmagic.analyses.source_lines import lines_giving
+from torchmagic.analyses.source_lines import line_at, lines_giving
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.rule import Located, line_in, line_of, rule
 from torchmagic.session.run import Run
 
@@ -48,6 +49,13 @@ def stale_optimizer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding
 
 
 def _place(run: Run, flow: GradientFlowRecord) -> Located:
-    """Return the last line of the cell that makes the model, else the optimizer's first step."""
+    """Return the last line of the cell that makes the model, or one below it that builds the optimizer for another.
+
+    Where neither is seen it is the optimizer's first step.
+    """
     lines = lines_giving(run.source, flow.twin)
+    groups = (each for each in run.of(GroupRecord) if each.optimizer == flow.optimizer)
+    built = next((each.built for each in groups if each.built is not None), None)
+    if lines and built is not None and built.line > lines[-1] and line_at(run.source, built.line) == built.source:
+        return line_of(built)
     return line_in(run, lines[-1]) if lines else line_of(flow.place)

@@ -45,7 +45,7 @@ def step_missing(
             continue
         if iterations < waiting_iterations and _has_step(run, record):
             continue
-        place = record.schedule or record.backward
+        place = record.waiting or record.schedule or record.backward
         finding = Finding(
             rule="step-missing",
             severity=Severity.ERROR,
