@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.analyses.source_lines import line_at, lines_assigning, lines_calling
+from torchmagic.analyses.source_lines import line_at, lines_assigning, lines_calling, lines_freezing, lines_writing
 
 SOURCE = """\
 %matplotlib inline
@@ -69,3 +69,25 @@ def test_a_source_that_is_no_python_has_no_lines():
 def test_a_line_is_asked_for_by_its_number():
     assert line_at("a\n   b = 1  \n", 2) == "b = 1"
     assert line_at("a", 0) == line_at("a", 2) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "freezes"),
+    [
+        ("net.requires_grad_(False)", True),
+        ("p.requires_grad_(name in chosen)", True),
+        ("p.requires_grad_(requires_grad=False)", True),
+        ("p.requires_grad = name.startswith('head')", True),
+        ("net.requires_grad_(True)", False),
+        ("net.requires_grad_()", False),
+        ("p.requires_grad = True", False),
+        ("print(p.requires_grad)", False),
+    ],
+)
+def test_lines_that_freeze_are_found(line, freezes):
+    assert lines_freezing(f"a = 1\n{line}") == [2] * freezes
+
+
+def test_lines_that_write_into_tensors_are_found():
+    source = "p.copy_(old)\nnet.load_state_dict(state)\np.data = old\nq = p.data\np.add_(1)\n"
+    assert lines_writing(source) == [1, 2, 3]

@@ -151,3 +151,9 @@ def test_what_is_put_into_a_variable_that_was_seen_to_hold_graphs_is_found_by_it
 def test_what_brings_a_graph_for_certain_is_preferred_to_what_may():
     source = "for x in xs:\n    loss = net(x)\n    loss.backward()\n    kept.append(names)\n    kept.append(loss)\n"
     assert line_that_stores(source, ["loss"], ["kept"], 3) == 5
+
+
+@pytest.mark.parametrize("empty", ["defaultdict(list)", "[]", "dict()", "deque(maxlen=9)", "collections.OrderedDict()"])
+def test_the_line_that_makes_an_empty_store_is_not_the_one_that_fills_it(empty):
+    source = f"self.history = {empty}\ndef hook(module, args, output):\n    self.history[name].append(output.std())\n"
+    assert line_that_stores(source, ["loss"], ["recorder.history"], 0) == 3

@@ -226,3 +226,23 @@ def test_reach_is_left_out_with_backward(run_cell):
         without="backward",
     )
     assert reach(run) == []
+
+
+def test_a_new_optimizer_has_the_graph_looked_at_again_with_the_layers_the_model_has_by_then(run_cell):
+    run, _ = run_cell(
+        """
+net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+def train(steps):
+    opt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)
+    for _ in range(steps):
+        opt.zero_grad()
+        net(torch.randn(5, 3)).sum().backward()
+        opt.step()
+train(20)
+net[1] = nn.Linear(4, 3).requires_grad_(False)
+train(8)
+"""
+    )
+    first, second = run.of(ReachRecord)
+    assert (first.frozen, second.frozen) == ((), ("net.1.weight", "net.1.bias"))
+    assert 20 < second.step <= 23

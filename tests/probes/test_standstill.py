@@ -100,3 +100,39 @@ def test_elements_that_had_a_gradient_at_the_first_step_only_are_not_asked_to_mo
         "    table(rows).pow(2).sum().backward()\n    opt.step()\n"
     )
     assert shares(run, "table.weight") == [0.0]
+
+
+PHASES = """
+x, y = torch.randn(16, 4), torch.randn(16, 2)
+net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+def train(opt, steps, put_back=False):
+    old = [p.detach().clone() for p in net.parameters()]
+    for step in range(steps):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+        if put_back:
+            with torch.no_grad():
+                for p, was in zip(net.parameters(), old):
+                    p.copy_(was)
+"""
+
+
+def test_a_second_optimizer_is_compared_with_what_its_first_step_left(run_cell):
+    run, _ = run_cell(
+        PHASES + "train(torch.optim.SGD(net.parameters(), lr=0.1), 70)\n"
+        "with torch.no_grad():\n    net[0].weight.mul_(0.5)\n"
+        "train(torch.optim.SGD(net.parameters(), lr=0.1), 70, put_back=True)\n"
+    )
+    steps, values = run.series("unchanged_share", parameter="net.0.weight")
+    assert [value for step, value in zip(steps, values, strict=True) if step < 70] == [0.0]
+    assert {value for step, value in zip(steps, values, strict=True) if step >= 70} == {1.0}
+
+
+def test_what_is_changed_between_two_optimizers_is_no_step_of_the_first_one(run_cell):
+    run, _ = run_cell(
+        PHASES + "train(torch.optim.SGD(net.parameters(), lr=0.1), 70, put_back=True)\n"
+        "with torch.no_grad():\n    net[0].weight.mul_(0.5)\n"
+        "train(torch.optim.SGD(net.parameters(), lr=0.1), 5, put_back=True)\n"
+    )
+    assert set(shares(run, "net.0.weight")) == {1.0}

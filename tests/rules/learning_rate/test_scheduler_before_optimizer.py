@@ -1,5 +1,8 @@
 """This file tests the rule on schedulers that are stepped too early, on records written by hand."""
 
+import pytest
+
+from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.learning_rate.scheduler_before_optimizer import scheduler_before_optimizer
 
@@ -38,3 +41,25 @@ def test_a_step_that_is_told_where_it_stands_loses_no_rate_and_stays_in_its_loop
     assert "loses no rate" in finding.why
     (finding,) = found(type(history)(), place=line, metric=True)
     assert "only then" in finding.fix
+
+
+# Steps of the optimizer before each step of the schedule.
+WAITS, TOO_EARLY, EACH_BATCH = [0, 0, 0, 4, 9, 14], [0, 5, 10, 15], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
+
+
+def test_an_optimizer_that_waits_for_a_full_buffer_is_silent(history):
+    assert found(history, step=0, counts=WAITS) == []
+
+
+@pytest.mark.parametrize("counts", [TOO_EARLY, EACH_BATCH, [0]])
+def test_what_does_not_look_like_waiting_is_told(history, counts):
+    assert len(found(history, step=0, counts=counts)) == 1
+
+
+@pytest.mark.parametrize(("line", "told"), [(12, 1), (4, 0)])
+def test_a_schedule_that_stands_below_the_step_ran_because_the_step_did_not(history, line, told):
+    step = Place(file="<cell>", line=line, source="opt.step()")
+    history.run.records.append(
+        OptimizerRecord(name="opt", class_name="SGD", lr=(0.1,), parameters=("net.weight",), place=step)
+    )
+    assert len(found(history, step=0, counts=TOO_EARLY)) == told
