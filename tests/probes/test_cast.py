@@ -292,3 +292,21 @@ def test_a_model_that_lends_its_forward_first_keeps_its_own_parameters(run_cell,
     assert [record.name for record in run.of(ParameterRecord)] == ["net.weight", "net.bias"]
     assert run.of(OptimizerRecord)[0].parameters == ("net.weight", "net.bias")
     assert not recwarn  # nobody asks copies that are no leaves for their gradients
+
+
+@pytest.mark.parametrize("trained", ["net[1].parameters()", "net.parameters()"])
+def test_layers_that_a_model_got_before_a_later_optimizer_have_their_names(run_cell, trained):
+    run, _ = run_cell(
+        f"""
+net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+def train(opt, steps):
+    for _ in range(steps):
+        opt.zero_grad()
+        net(torch.randn(5, 3)).sum().backward()
+        opt.step()
+train(torch.optim.SGD(net.parameters(), lr=0.1), 20)
+net[1] = nn.Linear(4, 3)
+train(torch.optim.SGD({trained}, lr=0.1), 3)
+"""
+    )
+    assert run.of(OptimizerRecord)[-1].parameters[-2:] == ("net.1.weight", "net.1.bias")

@@ -207,7 +207,8 @@ class Cast:
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         later = {id(tensor) for tensor in tensors} if entry.is_new and self._recorder and self._recorder.step else set()
         for model in self.models:  # one that gets another optimizer may have got other layers before
-            if model.lends or any(id(ref()) in later for ref in model.parameters.values()):
+            own = later and (model is self.current or any(id(ref()) in later for ref in model.parameters.values()))
+            if model.lends or own:
                 self._record_parameters(model, model.read())
         known = self._known()
         entry.seen = len(tensors), len(self.models)  # what decides the names

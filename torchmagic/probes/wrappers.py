@@ -59,11 +59,12 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
     clock, heard, turn = taps.clock, taps.heard, taps.turn
 
-    def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+    def __call__(*given: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
         if taps.depth:
             if taps.follows and not taps.quiet and not is_compiling():
-                return _nested(taps, original, module, args, kwargs)
-            return original(module, *args, **kwargs)
+                return _nested(taps, original, given[0], given[1:], kwargs)
+            return original(*given, **kwargs)  # as they came: what is taken apart is put together again for each layer
+        module, args = given[0], given[1:]
         if (
             taps.quiet
             or is_compiling()
@@ -72,7 +73,7 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
                 or (turn.learns() if module.training and is_grad_enabled() else turn.is_mine())
             )
         ):
-            return original(module, *args, **kwargs)
+            return original(*given, **kwargs)
         bare = not (module._modules or module._parameters)  # a criterion, or a layer without weights: no model
         taps.depth = 1
         taps.stack = [module]
@@ -82,7 +83,7 @@ def wrap_call(taps: Switchboard, original: Any) -> Any:
                     _tell_how(taps, module, frame_at(1))
                 taps.emit("root_begin", module, args, kwargs, frame_at(1))
             began = now() - taps.spent
-            output = original(module, *args, **kwargs)
+            output = original(*given, **kwargs)
             took = now() - taps.spent - began
             clock.forward += took
             if taps.leaves and not module._modules:
