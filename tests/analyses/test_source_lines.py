@@ -2,7 +2,14 @@
 
 import pytest
 
-from torchmagic.analyses.source_lines import line_at, lines_assigning, lines_calling, lines_freezing, lines_writing
+from torchmagic.analyses.source_lines import (
+    line_at,
+    lines_assigning,
+    lines_calling,
+    lines_freezing,
+    lines_of_hinges,
+    lines_writing,
+)
 
 SOURCE = """\
 %matplotlib inline
@@ -91,3 +98,11 @@ def test_lines_that_freeze_are_found(line, freezes):
 def test_lines_that_write_into_tensors_are_found():
     source = "p.copy_(old)\nnet.load_state_dict(state)\np.data = old\nq = p.data\np.add_(1)\n"
     assert lines_writing(source) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("y = torch.relu(x - limit)", 1), ("y = x - F.relu(x)", 0), ("y = F.relu(x + b)", 0), ("y = x.relu()", 0)],
+)
+def test_lines_that_rectify_a_difference_are_found(line, told):
+    assert lines_of_hinges(line) == [1] * told

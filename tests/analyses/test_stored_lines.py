@@ -155,5 +155,6 @@ def test_what_brings_a_graph_for_certain_is_preferred_to_what_may():
 
 @pytest.mark.parametrize("empty", ["defaultdict(list)", "[]", "dict()", "deque(maxlen=9)", "collections.OrderedDict()"])
 def test_the_line_that_makes_an_empty_store_is_not_the_one_that_fills_it(empty):
-    source = f"self.history = {empty}\ndef hook(module, args, output):\n    self.history[name].append(output.std())\n"
+    made = f"self.size, self.history = size, {empty}\n"
+    source = made + "def hook(module, args, output):\n    self.history[name].append(output.std())\n"
     assert line_that_stores(source, ["loss"], ["recorder.history"], 0) == 3

@@ -51,6 +51,13 @@ def lines_freezing(source: str) -> list[int]:
     return sorted(lines)
 
 
+def lines_of_hinges(source: str) -> list[int]:
+    """Return the 1-based lines that rectify a difference, ``relu(x - limit)``: it may well be zero for all."""
+    calls = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]
+    given = [(call, call.args[0] if call.args else call.func) for call in calls if last_name(call.func) == "relu"]
+    return sorted({c.lineno for c, each in given if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub)})
+
+
 def lines_giving(source: str, name: str) -> list[int]:
     """Return the 1-based lines that give a variable a value: ``model = …``, or ``self.model = …`` by its last name."""
     lines, last = set(), name.rpartition(".")[2]

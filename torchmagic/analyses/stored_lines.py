@@ -90,10 +90,12 @@ def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     elif isinstance(node, ast.Assign):
         for target in node.targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            for part in parts:
-                again = _text(part) in {_text(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)}
-                if again or isinstance(part, (ast.Subscript, ast.Attribute)) or isinstance(node.value, ast.ListComp):
-                    yield part, node.value
+            given = node.value.elts if isinstance(node.value, ast.Tuple) else []
+            values = given if len(given) == len(parts) else [node.value] * len(parts)
+            for part, value in zip(parts, values, strict=True):
+                again = _text(part) in {_text(each) for each in ast.walk(value) if isinstance(each, ast.expr)}
+                if again or isinstance(part, (ast.Subscript, ast.Attribute)) or isinstance(value, ast.ListComp):
+                    yield part, value
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
         for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
             yield _owner(node.func.value), value

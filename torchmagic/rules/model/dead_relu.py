@@ -17,6 +17,7 @@ from torchmagic.analyses.breakdown import sound_part
 from torchmagic.analyses.improvement import improvement
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import NEAR_CHANCE, chance_level
+from torchmagic.analyses.source_lines import lines_of_hinges
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import RectifierRecord
 from torchmagic.rules.rule import line_of, rule
@@ -41,6 +42,9 @@ def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LO
         late = [share for step, share in zip(steps, shares, strict=True) if 2 * step >= run.steps]
         if len(late) < min_looks or not all(share >= min_share for share in late):
             continue
+        place = places.get(module)
+        if place is not None and min(shares) >= ALL and place.line in lines_of_hinges(run.source):
+            continue  # nothing has gone over the limit yet
         began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < min_share), len(shares))
         yield Finding(
             rule="dead-relu",
@@ -48,7 +52,7 @@ def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LO
             confidence=0.9,
             title=f"{shares[-1]:.0%} of the units of {module} give zero for every sample",
             module=module,
-            **line_of(places.get(module)),
+            **line_of(place),
             step=steps[began],
             evidence={"silent units": f"{shares[-1]:.1%}", "threshold": f"{min_share:.0%}", "looks": len(shares)},
             why="Their arguments are negative for all the data; where the output is flat the gradient is zero, so they "
