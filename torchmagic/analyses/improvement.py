@@ -6,6 +6,7 @@ import statistics
 
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.records.evaluation import EvaluationRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.session.run import Run
 
 # The ends are averaged over this share of the steps, and so many where there are: one batch may be a lucky one.
@@ -28,15 +29,21 @@ def noise_of_improvement(run: Run) -> float:
     return DEVIATION * typical / math.sqrt(few) / level
 
 
-def improvement(run: Run, *, since: float = 0.0) -> float:
+def last_phase(run: Run) -> int:
+    """Return the step at which the newest optimizer came: before it something else may have been trained."""
+    return max((group.step for group in run.of(GroupRecord)), default=0)
+
+
+def improvement(run: Run, *, since: float = 0.0, after: int = 0) -> float:
     """Return by which share of its first value the loss has fallen; NaN where no loss is known.
 
     Args:
         run: A run.
         since: The share of the steps that are left out at the beginning.
+        after: The step before which all are left out.
     """
-    _, losses = sound_part(run, *run.series("loss"))
-    known = [loss for loss in losses if math.isfinite(loss)]
+    steps, losses = sound_part(run, *run.series("loss"))
+    known = [loss for step, loss in zip(steps, losses, strict=True) if step >= after and math.isfinite(loss)]
     values = known[int(len(known) * since) :]
     if not values:
         return math.nan

@@ -14,7 +14,7 @@ GELU.
 from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.breakdown import sound_part
-from torchmagic.analyses.improvement import improvement
+from torchmagic.analyses.improvement import improvement, last_phase
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import NEAR_CHANCE, chance_level
 from torchmagic.analyses.source_lines import lines_of_hinges
@@ -68,9 +68,10 @@ def _severity(run: Run, shares: Sequence[float]) -> Severity:
 
 
 def _learns(run: Run) -> bool:
-    """Whether the loss comes down by much, and not only from far above to where guessing would be."""
-    names, chance = run.subjects("loss"), chance_level(run)
+    """Whether the loss of the last phase comes down by much, and not only from far above to where guessing would be."""
+    began, chance = last_phase(run), chance_level(run)
+    names = [name for name in run.subjects("loss") if max(run.series("loss", name=name)[0], default=0) >= began]
     curve = loss_curve(run, names[0]) if len(names) == 1 else None
     if curve is not None and chance > 0 and not curve.end < NEAR_CHANCE * chance:
         return False
-    return improvement(run) > LEARNS
+    return improvement(run, after=began) > LEARNS

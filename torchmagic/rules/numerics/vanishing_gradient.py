@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from torchmagic.analyses.improvement import improvement, noise_of_improvement
+from torchmagic.analyses.improvement import improvement, last_phase, noise_of_improvement
 from torchmagic.analyses.layer_gradients import LayerGradients, layer_gradients
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
@@ -40,7 +40,7 @@ def vanishing_gradient(
     most_improvement: float = MOST_IMPROVEMENT,
 ) -> Iterator[Finding]:
     """Report, per model, the first layer whose gradient is lost on its way back, where the loss does not improve."""
-    gained = improvement(run)
+    gained = max(improvement(run), improvement(run, after=last_phase(run)))
     if run.steps < min_steps or math.isnan(gained) or gained > most_improvement + 2 * noise_of_improvement(run):
         return
     for found in layer_gradients(run):
