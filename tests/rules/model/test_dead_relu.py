@@ -6,6 +6,7 @@ import pytest
 
 from torchmagic.records.finding import Severity
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.model.dead_relu import MIN_LOOKS, MIN_SHARE, dead_relu
 from torchmagic.session.run import Run
 
@@ -75,7 +76,7 @@ def test_odd_shares_do_not_disturb(share):
     assert found(*[share] * 6) == []
 
 
-def with_losses(shares, losses, *, chance=None):
+def with_losses(shares, losses, *, chance=None, phase=0):
     run = Run()
     run.steps = len(losses)
     run.frame("dead_share", ("net.1",))
@@ -85,10 +86,31 @@ def with_losses(shares, losses, *, chance=None):
         run.frame("loss", ("loss",)).append(step, (loss,))
         if chance is not None:
             run.frame("chance_loss", ("loss",)).append(step, (chance,))
+    run.records.append(
+        GroupRecord(
+            optimizer="opt",
+            class_name="SGD",
+            subject="opt",
+            parameters=("net.0.weight",),
+            num_elements=8,
+            lr=0.1,
+            weight_decay=0.0,
+            decoupled=False,
+            maximize=False,
+            step=phase,
+            built=None,
+        )
+    )
     return [finding.severity for finding in dead_relu(run)]
 
 
 FALLING = [2.3 * 0.97**step for step in range(40)]
+
+
+def test_of_two_phases_the_last_one_counts():
+    phases = [0.02] * 20 + [2.3 * 0.94**step for step in range(20)]
+    assert with_losses([0.6] * 5, phases, chance=2.3) == [Severity.WARNING]
+    assert with_losses([0.6] * 5, phases, chance=2.3, phase=20) == [Severity.INFO]
 
 
 def test_where_the_loss_falls_well_all_the_same_half_the_units_are_information():
