@@ -1,5 +1,6 @@
 """This file tests which parameters a loss is said to touch."""
 
+from torchmagic.probes.reach import MOST_OPTIMIZERS, Reach
 from torchmagic.records.reach import ReachRecord
 
 STEP = """
@@ -246,3 +247,22 @@ train(8)
     first, second = run.of(ReachRecord)
     assert (first.frozen, second.frozen) == ((), ("net.1.weight", "net.1.bias"))
     assert 20 < second.step <= 23
+
+
+def test_a_search_is_no_training_of_many_phases(run_cell, monkeypatch):
+    walks, measure = [], Reach._measure
+    monkeypatch.setattr(Reach, "_measure", lambda *given: (walks.append(given), measure(*given))[1])
+    cell = """
+for _ in range({count}):
+    net = nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(9):
+        opt.zero_grad()
+        net(torch.randn(5, 3)).sum().backward()
+        opt.step()
+"""
+    run_cell(cell.format(count=MOST_OPTIMIZERS + 20))
+    many = len(walks)
+    walks.clear()
+    run_cell(cell.format(count=MOST_OPTIMIZERS))
+    assert many <= len(walks) + 2

@@ -17,10 +17,9 @@ FEW_PASSES = 4
 DEVIATION = 1.4826
 
 
-def noise_of_improvement(run: Run) -> float:
+def noise_of_improvement(run: Run, *, after: int = 0) -> float:
     """Return the standard error of what ``improvement`` says, from the differences of neighbouring losses."""
-    _, losses = sound_part(run, *run.series("loss"))
-    known = [loss for loss in losses if math.isfinite(loss)]
+    known = _known(run, after)
     few = _width(len(known))
     level = abs(sum(known[:few]) / few)
     if len(known) < FEW_STEPS or not level:
@@ -42,14 +41,19 @@ def improvement(run: Run, *, since: float = 0.0, after: int = 0) -> float:
         since: The share of the steps that are left out at the beginning.
         after: The step before which all are left out.
     """
-    steps, losses = sound_part(run, *run.series("loss"))
-    known = [loss for step, loss in zip(steps, losses, strict=True) if step >= after and math.isfinite(loss)]
+    known = _known(run, after)
     values = known[int(len(known) * since) :]
     if not values:
         return math.nan
     few = _width(len(values))
     first, last = sum(values[:few]) / few, sum(values[-few:]) / few
     return (first - last) / abs(first) if first else 0.0
+
+
+def _known(run: Run, after: int) -> list[float]:
+    """Return the losses from a step on, as far as they are finite and the run had not broken down."""
+    steps, losses = sound_part(run, *run.series("loss"))
+    return [loss for step, loss in zip(steps, losses, strict=True) if step >= after and math.isfinite(loss)]
 
 
 def evaluation_falls(run: Run) -> bool:

@@ -21,11 +21,10 @@ SEQUENTIAL = (
 PARAMETERS = ("in_proj_weight", "q_proj_weight", "weight_ih_l0")
 
 
-def line_building_time_first(source: str) -> int | None:
-    """Return the 1-based line of the only call that builds such a layer; None where there is none, or several."""
+def lines_building_time_first(source: str) -> list[int]:
+    """Return the 1-based lines of the calls that build such layers."""
     calls = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]
-    lines = {call.lineno for call in calls if last_name(call.func) in SEQUENTIAL and not _puts_batch_first(call)}
-    return lines.pop() if len(lines) == 1 else None
+    return sorted({call.lineno for call in calls if last_name(call.func) in SEQUENTIAL and not _puts_batch_first(call)})
 
 
 def _puts_batch_first(call: ast.Call) -> bool:

@@ -41,13 +41,13 @@ def lines_freezing(source: str) -> list[int]:
     """Return the 1-based lines that say which parameters require a gradient, other than ``requires_grad_(True)``."""
     lines = set()
     for node in ast.walk(tree_of(source)):
-        value: ast.expr | None = None
+        given: list[ast.expr] = []
         if isinstance(node, ast.Call) and last_name(node.func) == "requires_grad_":
-            value = next(iter([*node.args, *(each.value for each in node.keywords)]), None)
+            given = [*node.args, *(each.value for each in node.keywords)]
         elif isinstance(node, ast.Assign) and any(_assigns(target, "requires_grad") for target in node.targets):
-            value = node.value
-        if value is not None and not (isinstance(value, ast.Constant) and value.value is True):
-            lines.add(value.lineno)
+            given = [node.value]
+        if isinstance(node, ast.Call | ast.Assign) and any(not _is_true(each) for each in given):
+            lines.add(node.lineno)
     return sorted(lines)
 
 
@@ -71,6 +71,10 @@ def line_at(source: str, line: int) -> str:
     """Return the text of a 1-based line, stripped; empty when there is none."""
     lines = source.splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _assigns(target: ast.expr, attribute: str) -> bool:

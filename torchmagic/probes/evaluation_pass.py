@@ -83,8 +83,8 @@ class EvaluationPass:
 
     def add(self, name: str, output: torch.Tensor, site: Site | None) -> None:
         """Take in a loss computed on this pass's outputs, from a line where no loader tells passes apart."""
-        if not self.losses and self.looks_like_training:
-            self.add_first(name, output)
+        if self.awaits_backward:
+            self.hold(name, output)
             return
         self.losses += 1
         if output.grad_fn is not None:
@@ -92,7 +92,12 @@ class EvaluationPass:
         self._add_first(site)
         self._sum(name, site, output)
 
-    def add_first(self, name: str, output: torch.Tensor) -> None:
+    @property
+    def awaits_backward(self) -> bool:
+        """Whether a backward is likely to follow the next loss, as it does the first one of a training step."""
+        return not self.losses and self.looks_like_training
+
+    def hold(self, name: str, output: torch.Tensor) -> None:
         """Remember a loss that a backward is likely to follow."""
         self.losses = 1
         self._first = name, weakref.ref(output)

@@ -57,8 +57,8 @@ class ModelLosses:
         if output.requires_grad and not current.key.grad_enabled:
             return  # a training's loss, whose targets another network was asked for
         inside = _in_model(self._taps)
-        if not (inside or current.losses) and current.looks_like_training and len(self._opened()) == 1:
-            current.add_first(_label(name, kwargs), output)  # as at every step of a plain loop
+        if not inside and current.awaits_backward and len(self._opened()) == 1:
+            current.hold(_label(name, kwargs), output)  # as at every step of a plain loop
             return
         if not inside:
             given = args[0] if args else kwargs.get("input")

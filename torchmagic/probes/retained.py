@@ -31,7 +31,7 @@ BETWEEN_LOOKS = 32
 YOUNG, MANY, FEW_STEPS = 2, 8, 4
 # A model may give several tensors, and one of them may be all that is kept: so many share a mark.
 MOST_OUTPUTS = 8
-# Nodes from an output down to the first operator of a model; a graph that is deeper is marked that far down.
+# Nodes from an output down to the first operator; a graph that is deeper is marked that far down.
 DEEPEST = 512
 # Nodes that are walked in all to find out who holds a graph.
 MOST_NODES = 20_000
@@ -55,7 +55,7 @@ class Retained:
     """Records ``live_graphs``, how many graphs older than two steps are alive, and who holds them when these grow.
 
     A node of the graph cannot be referenced weakly, but what lies in its metadata can: a mark there dies with it, so
-    that the graph itself is never held. It lies at the output and at the model's first operator, which lives on where
+    that the graph itself is never held. It lies at the output and at the first operator, which lives on where
     something in between is kept, such as what a hook was shown. The count is about right: not every forward is marked.
 
     Args:
@@ -99,8 +99,7 @@ class Retained:
         self._calls += 1
         if self._calls >= self._due:
             given = (output,) if isinstance(output, torch.Tensor) else islice(tensors_in(output), MOST_OUTPUTS)
-            nodes = [tensor.grad_fn for tensor in given if tensor.grad_fn is not None]
-            self._mark([*nodes, _first(nodes[0])] if nodes else [])
+            self._mark([tensor.grad_fn for tensor in given if tensor.grad_fn is not None])
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Mark the loss of a loop that calls no model."""
@@ -114,9 +113,10 @@ class Retained:
             self._mark([tensors.grad_fn])
 
     def _mark(self, nodes: Sequence[Any]) -> None:
-        """Lay one mark in all these nodes: it lives as long as any of them."""
+        """Lay one mark in all these nodes, and in the first one of the graph: it lives as long as any of them."""
         if not nodes:
             return
+        nodes = [*nodes, _first(nodes[0])]
         if len(self._marks) >= MOST_MARKS:
             self._thin()
         later = BETWEEN_CALLS if self._calls < LATER_CALLS else BETWEEN_LATER

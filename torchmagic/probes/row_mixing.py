@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from torchmagic.analyses import mixing_lines
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import Pacer
@@ -28,7 +29,7 @@ NUM_ROWS = (5, 6, 7, 9, 11)
 # Trials a model, and models tried.
 MOST_TRIALS, MOST_MODELS = 1, 4
 # What takes vectors for the steps of one sequence.
-SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+SEQUENTIAL = tuple(getattr(nn, name) for name in mixing_lines.SEQUENTIAL)
 # Rows are copied before a loss tells whether they are samples; of a model whose losses never tell, so many times.
 MOST_COPIES = 4
 # In the first step of a run lazy parts are still being made.

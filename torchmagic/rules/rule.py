@@ -1,7 +1,7 @@
 """This file is the rule: a pure function from a run to findings, with its id, group and page."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -61,6 +61,11 @@ def line_of(place: Place | None) -> Located:
     if place is None:
         return Located(line=None, source=None)
     return Located(line=place.line or None, source=place.source)
+
+
+def only_line(run: Run, lines: Sequence[int], place: Place | None) -> Located:
+    """Return the only one of some lines of a run's own source; where there is none, or several, a place."""
+    return line_in(run, lines[0]) if len(lines) == 1 else line_of(place)
 
 
 def line_in(run: Run, line: int | None) -> Located:

@@ -52,6 +52,31 @@ def test_dropout_that_was_set_to_training_no_such_layers_and_a_teacher_are_silen
     assert found(train_mode_evaluation, replace(PASS, **changes)) == []
 
 
+AVERAGE = replace(PASS, model="average", also_trained=False, num_losses=4)
+TRAINED = replace(PASS, training=False, awake=(), num_losses=4)
+
+
+def test_an_average_that_is_evaluated_as_the_model_is_but_in_training_mode_is_told():
+    (finding,) = found(train_mode_evaluation, TRAINED, AVERAGE)
+    assert finding.fix == "average.eval()  # before the evaluation"
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        (AVERAGE,),
+        (TRAINED, replace(AVERAGE, num_losses=0)),
+        (TRAINED, replace(AVERAGE, grad_enabled=True)),
+        (replace(TRAINED, num_losses=0), AVERAGE),
+        (replace(TRAINED, place=None), AVERAGE),
+        (replace(TRAINED, training=True), AVERAGE),
+        (replace(TRAINED, model="average"), AVERAGE),
+    ],
+)
+def test_a_model_that_nobody_trains_and_that_is_not_evaluated_as_another_is_silent(records):
+    assert found(train_mode_evaluation, *records) == []
+
+
 def test_a_forward_of_each_step_on_new_data_is_part_of_the_training():
     assert found(train_mode_evaluation, *each_step(8)) == []
     assert len(found(batchnorm_extra_forward, *each_step(8))) == 1

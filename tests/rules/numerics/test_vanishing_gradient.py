@@ -1,17 +1,19 @@
 """This file tests the rule on gradients that are lost on their way back, on series written by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.records.finding import Severity
 from torchmagic.records.model import ParameterRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.numerics.vanishing_gradient import vanishing_gradient
 from torchmagic.session.run import Run
 
 
-def found(*rows, losses=(2.3, 2.3), steps=40, order=("net.0", "net.2", "net.4")):
+def found(*rows, losses=(2.3, 2.3), steps=40, order=("net.0", "net.2", "net.4"), phase=0, curve=None):
     """Return the findings for looks that give the gradient norm of three weights of four values each."""
     run = Run()
     run.steps = steps
@@ -32,10 +34,16 @@ def found(*rows, losses=(2.3, 2.3), steps=40, order=("net.0", "net.2", "net.4"))
     for place, row in enumerate(rows):
         run.frame("grad_norm", ("net.0.weight", "net.2.weight", "net.4.weight")).append(place, row)
     for step in range(steps):
-        run.frame("loss", ("",)).append(step, (losses[0] if step < steps / 2 else losses[1],))
+        value = curve[step] if curve else losses[0] if step < steps / 2 else losses[1]
+        run.frame("loss", ("",)).append(step, (value,))
+    run.records.append(replace(GROUP, step=phase))
     return list(vanishing_gradient(run))
 
 
+GROUP = GroupRecord(
+    optimizer="opt", class_name="SGD", subject="opt", parameters=(), num_elements=8, lr=0.1, weight_decay=0.0,
+    decoupled=False, maximize=False, step=0, built=None,
+)  # fmt: skip
 LOST = (1e-9, 1e-4, 1.0)
 
 
@@ -92,3 +100,9 @@ def test_a_loss_that_rose_did_not_fall_by_less_than_nothing():
     assert finding.evidence["the loss rose by"] == "0.4%"
     (finding,) = found(LOST, LOST, LOST, LOST, LOST)
     assert finding.evidence["the loss fell by"] == "0.0%"
+
+
+def test_where_the_loss_of_the_last_phase_falls_nothing_is_lost():
+    steps = [*[0.02] * 20, *(2.3 * 0.9**step for step in range(20))]
+    assert len(found(*[LOST] * 5, curve=steps)) == 1
+    assert found(*[LOST] * 5, curve=steps, phase=20) == []

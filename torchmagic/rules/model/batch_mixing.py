@@ -14,11 +14,11 @@ dimension 0.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.mixing_lines import MIXING, PARAMETERS, line_building_time_first
+from torchmagic.analyses.mixing_lines import MIXING, PARAMETERS, lines_building_time_first
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.structure import MixedRowsRecord
-from torchmagic.rules.rule import line_in, line_of, rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # Changes of other rows below this share of the changed row's own may be rounding.
@@ -32,14 +32,14 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
         if record.change < min_change:
             continue
         shown = record.place is not None and MIXING.search(record.place.source)
-        built = None if shown or not _is_sequential(run, record.module) else line_building_time_first(run.source)
+        built = [] if shown or not _is_sequential(run, record.module) else lines_building_time_first(run.source)
         yield Finding(
             rule="batch-mixing",
             severity=Severity.WARNING,
             confidence=0.9,
             title=f"{record.module} mixes the samples of a batch: with one changed, {record.num_changed} others change",
             module=record.module,
-            **(line_of(record.place) if built is None else line_in(run, built)),
+            **only_line(run, built, record.place),
             step=record.step,
             evidence={
                 "rows tried": record.num_rows,
@@ -50,7 +50,7 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
             why="In evaluation mode the same rows were run twice with only one of them changed: each of the others "
             "should have stayed as it was.",
             fix="batch_first=True  # as the samples come first in what it is given"
-            if built is not None
+            if len(built) == 1
             else "x.transpose(0, 1) instead of reshape; batch_first=True; softmax(dim=1)",
         )
 

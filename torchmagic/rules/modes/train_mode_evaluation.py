@@ -73,5 +73,6 @@ def _finding(here: list[EvaluationRecord], batches: int, min_batches: int) -> Fi
         },
         why="Nothing is learned from these forwards, yet dropout drops units and batch norm uses, and moves to, the "
         "statistics of each evaluated batch.",
-        fix=f"{first.model}.eval()  # before the evaluation, and {first.model}.train() after it",
+        fix=f"{first.model}.eval()  # before the evaluation"
+        + (f", and {first.model}.train() after it" if first.also_trained else ""),
     )

@@ -40,8 +40,9 @@ def vanishing_gradient(
     most_improvement: float = MOST_IMPROVEMENT,
 ) -> Iterator[Finding]:
     """Report, per model, the first layer whose gradient is lost on its way back, where the loss does not improve."""
-    gained = max(improvement(run), improvement(run, after=last_phase(run)))
-    if run.steps < min_steps or math.isnan(gained) or gained > most_improvement + 2 * noise_of_improvement(run):
+    gained = improvement(run)
+    falls = any(_falls(run, most_improvement, after=step) for step in (0, last_phase(run)))
+    if run.steps < min_steps or math.isnan(gained) or falls:
         return
     for found in layer_gradients(run):
         looks = [look for look in found.looks if look[1][-1] > 0 and all(not math.isinf(value) for value in look[1])]
@@ -82,3 +83,8 @@ def _finding(found: LayerGradients, place: int, values: Sequence[float]) -> Find
         why="Each layer on the way back multiplies the gradient by a factor well below one: the first stand still.",
         fix="use nn.ReLU() or nn.GELU() between the layers, residual connections, or a normalisation layer",
     )
+
+
+def _falls(run: Run, most_improvement: float, *, after: int) -> bool:
+    """Whether the loss has fallen from a step on, by more than its noise."""
+    return improvement(run, after=after) > most_improvement + 2 * noise_of_improvement(run, after=after)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.source_lines import lines_freezing
 from torchmagic.records.connection import FrozenOutputRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import line_in, line_of, rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # Steps that must have been made: one look may be at a graph that nobody trains.
@@ -30,14 +30,13 @@ def frozen_output_layer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Fin
     for record in run.of(FrozenOutputRecord):
         if not record.untrained or not record.num_training:
             continue
-        lines = lines_freezing(run.source)
         yield Finding(
             rule="frozen-output-layer",
             severity=Severity.WARNING,
             confidence=0.85,
             title=f"{record.module}, the last layer before the loss, is frozen at its initial values",
             module=record.module,
-            **(line_in(run, lines[0]) if len(lines) == 1 else line_of(record.place)),
+            **only_line(run, lines_freezing(run.source), record.place),
             step=record.step,
             evidence={
                 "frozen parameters": record.num_parameters,

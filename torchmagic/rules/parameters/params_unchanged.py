@@ -22,7 +22,7 @@ from torchmagic.analyses.source_lines import lines_writing
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord
-from torchmagic.rules.rule import line_in, line_of, rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # Share of a group's elements that are as they were (catalogue).
@@ -54,7 +54,6 @@ def params_unchanged(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Find
 def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: float) -> Finding:
     moved = [float(each.ratios.max()) for each in group_updates(run) if each.group.subject == group.subject]
     written_back = bool(moved) and moved[0] > 0 and _swallowed(run, group) < threshold
-    writers = lines_writing(run.source) if written_back else []
     dtypes = {record.name: record.dtype for record in run.of(ParameterRecord)}
     dtype = dtypes.get(name, "not known")
     return Finding(
@@ -64,7 +63,7 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
         title=f"{share:.0%} of the values that {group.subject} updates are the same bits after the steps as before",
         parameter=name,
         optimizer=group.optimizer,
-        **(line_of(group.built) if len(writers) != 1 else line_in(run, writers[0])),
+        **only_line(run, lines_writing(run.source) if written_back else [], group.built),
         step=group.step,
         evidence={
             "share of elements unchanged": share,
