@@ -105,3 +105,11 @@ def test_an_evaluation_with_gradients_on_is_no_training_when_two_models_train_in
         """
     )
     assert run.of(EvalModeRecord) == []
+
+
+def test_a_flag_that_is_set_late_and_without_a_call_is_seen_at_a_later_look(run_cell):
+    loop = LOOP.replace("range(4)", "range({})")
+    run, _ = run_cell(SETUP + loop.format(70) + "net[3].training = False\n" + loop.format(70))
+    first = run.of(EvalModeRecord)[0]
+    assert first.modules == ("net.3",)
+    assert 70 <= first.step <= 70 + 64

@@ -2,10 +2,20 @@
 
 import itertools
 import random
+from functools import partial
 
 import pytest
 
-from torchmagic.probes.pacing import LONGEST, LONGEST_LATER, LONGEST_REST, SETTLED, SHARE_OF_STEPS, Pacer, next_look
+from torchmagic.probes.pacing import (
+    LONGEST,
+    LONGEST_LATER,
+    LONGEST_REST,
+    SETTLED,
+    SHARE_OF_STEPS,
+    Pacer,
+    next_look,
+    next_window,
+)
 from torchmagic.probes.rare_looks import next_rare_look
 
 STEP = 1_000_000
@@ -51,7 +61,7 @@ def test_a_run_that_has_its_table_goes_on_with_half_of_the_budget(share):
 
 
 def test_what_hardly_changes_is_looked_at_ever_more_rarely_and_never_a_quarter_of_the_run_late():
-    for look in (next_look, next_rare_look):
+    for look in (next_look, next_rare_look, partial(next_window, width=16)):
         steps = [0]
         while steps[-1] < 20_000:
             steps.append(look(steps[-1]))

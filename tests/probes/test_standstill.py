@@ -136,3 +136,10 @@ def test_what_is_changed_between_two_optimizers_is_no_step_of_the_first_one(run_
         "train(torch.optim.SGD(net.parameters(), lr=0.1), 5, put_back=True)\n"
     )
     assert set(shares(run, "net.0.weight")) == {1.0}
+
+
+def test_the_first_forward_after_a_late_first_step_is_not_slept_through(run_cell):
+    phase = "train(torch.optim.SGD(net.parameters(), lr=0.1), 70, put_back=True)\n"
+    run, _ = run_cell(PHASES + 3 * phase)
+    steps, _ = run.series("unchanged_share", parameter="net.0.weight")
+    assert any(70 <= step < 140 for step in steps)
