@@ -237,6 +237,25 @@ def test_functions_are_torchs_own_while_compiled_code_runs_and_stay_so_where_oth
     assert seen == [(True, True)]
 
 
+def test_the_class_of_all_modules_stays_as_it_is_where_compiled_code_begins():
+    """To change a class empties what Python remembers of it and of all its heirs: too dear for every step."""
+    seen = []
+
+    @torch.compiler.disable
+    def look():
+        seen.append(dict(vars(nn.Module)))
+
+    def step(x):
+        look()
+        return x + 1
+
+    torch.compile(step, backend="eager")(torch.ones(2))  # from here on the compiler wraps constructors
+    with Watch(Settings(save=False), session=Session()):
+        before = dict(vars(nn.Module))
+        torch.compile(step, backend="eager")(torch.ones(2))
+    assert seen[1] == before
+
+
 def test_functions_are_known_to_the_compiler_that_makes_its_tables_anew(tmp_path):
     """Opening a process group forgets the tables; what asks for them next must not find our wrappers in torch."""
     script = tmp_path / "script.py"

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from torchmagic.probes.giving_back import give_back
-from torchmagic.probes.places import place_of
+from torchmagic.probes.places import TRACEABLE, place_of
 from torchmagic.session.fork_safe_lock import ForkSafeLock
 
 Wrap = Callable[[Any], Any]
@@ -23,7 +23,8 @@ class _Slot:
         self.place = place_of(owner, name)
         traced = isinstance(owner, ModuleType) and owner.__name__ not in UNCOMPILED
         # What others have wrapped closes over things for which the compiler looks in our wrapper.
-        traced = traced or (owner is nn.Module and getattr(self.place.original, "__closure__", None) is not None)
+        followed = owner is nn.Module and name in TRACEABLE
+        traced = traced or (followed and getattr(self.place.original, "__closure__", None) is not None)
         self.yields = name in vars(owner) and traced
         self.wraps: list[tuple[object, Wrap]] = []
         self.installed: Any = None
@@ -54,6 +55,8 @@ class _Slot:
 
 # One slot for each thing of torch's in the whole process: runs that overlap may end in any order.
 _slots: dict[tuple[int, str], _Slot] = {}
+# Those of them that yield to the compiler.
+_yielding: list[_Slot] = []
 # Runs of several threads may begin and end at the same time.
 _changing = ForkSafeLock()
 
@@ -61,9 +64,12 @@ _changing = ForkSafeLock()
 def step_aside(*, aside: bool) -> None:
     """Show torch's functions as they are without us, or as they are watched; methods stay watched."""
     with _changing:
-        for slot in tuple(_slots.values()):
-            if slot.yields:
-                slot.step_aside(aside=aside)
+        for slot in _yielding:  # without a call for each: compiled code is entered at every step
+            target, attribute, own = slot.place.seat
+            there, then = (slot.installed, own) if aside else (own, slot.installed)
+            if aside is not slot.aside and getattr(target, attribute) is there:
+                slot.aside = aside
+                setattr(target, attribute, then)
 
 
 @contextmanager
@@ -99,6 +105,8 @@ class Patches:
             slot = _slots.get(key)
             if slot is None:
                 slot = _slots[key] = _Slot(owner, name)
+                if slot.yields:
+                    _yielding.append(slot)
             slot.wraps.append((self, wrap))
             slot.rebuild()
             self._names.append(key)
@@ -117,7 +125,9 @@ class Patches:
         slot.wraps = [(whose, wrap) for whose, wrap in slot.wraps if whose is not self]
         if not slot.wraps:
             del _slots[key]
-            if slot.yields and slot.place.is_named:
-                gone.append(slot.installed)
-                originals.append(slot.place.original)
+            if slot.yields:
+                _yielding.remove(slot)
+                if slot.place.is_named:
+                    gone.append(slot.installed)
+                    originals.append(slot.place.original)
         slot.rebuild()

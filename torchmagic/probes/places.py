@@ -28,6 +28,7 @@ class Place(Protocol):
 
     original: Any
     is_named: bool  # whether programs that keep what stands there keep something of ours
+    seat: tuple[Any, str, Any]  # the object and its attribute that change, and what of torch's stands there
 
     def install(self, wrapper: Any) -> Any:
         """Put a wrapper there; the answer is what stands there then."""
@@ -54,6 +55,7 @@ class InBody:
     def __init__(self, body: Body) -> None:
         self._body = body
         self.original = body.original
+        self.seat = body.function, "__code__", body.own
 
     def install(self, wrapper: Any) -> Any:
         """Have the function call a wrapper."""
@@ -89,6 +91,7 @@ class InAttribute:
         self._own = name in vars(owner)
         found = getattr(owner, name)
         self.original = _originals.get(found, found) if isinstance(found, FunctionType | StandIn) else found
+        self.seat = owner, name, self.original
         stands_in = owner in BARE and isinstance(self.original, BuiltinFunctionType)
         self._stand_in = StandIn(self.original) if stands_in else None
 
