@@ -167,6 +167,13 @@ def test_a_deviation_that_cancels_in_single_precision_is_still_found(way):
     assert moments_of([tensor])[0].std == pytest.approx(wanted(tensor).std(), rel=1e-6)
 
 
+def test_a_deviation_that_cancels_in_double_precision_is_still_found():
+    values = torch.randn(1000, dtype=torch.float64) * 1e-3 + 1e6
+    (found,) = moments_of([values])
+    assert found.std == pytest.approx(values.numpy().std(), rel=1e-9)
+    assert found.mean == pytest.approx(1e6)
+
+
 def test_squares_beyond_the_range_of_single_precision_do_not_overflow(way):
     big, small = moments_of([torch.full((10_000,), 1e30, device="cpu"), torch.full((10_000,), 1e-30, device="cpu")])
     assert (big.norm, big.abs_max, big.num_nonfinite) == (pytest.approx(1e32), pytest.approx(1e30), 0)

@@ -19,6 +19,7 @@ CPU_PIECE, DEVICE_PIECE = 1 << 17, 1 << 24
 NUM_SUMS = 5
 # Below this share of the squared mean a variance from sum and squares has lost too many digits.
 LEAST_VARIANCE = 0.1
+LEAST_DOUBLE_VARIANCE = 1e-9  # the same where both are in double precision
 # Below this sum of squares some squares may have vanished in float32.
 LEAST_SQUARES = 1e-24
 
@@ -75,14 +76,15 @@ def _together(tensors: list[torch.Tensor]) -> list[Moments | None]:
     with np.errstate(all="ignore"):  # what overflows or is not a number gets a closer look
         means = np.add.reduceat(flat, starts) / counts
         lows, highs = np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
-        filled_shares = np.add.reduceat(flat != 0, starts, dtype=np.int64) / counts
-        peaks = np.maximum(-lows, highs)
-        flat -= np.repeat(means, counts)
+        filled = flat != 0
+        zero_shares = 0 * means if filled.all() else 1 - np.add.reduceat(filled, starts, dtype=np.int64) / counts
         squares = np.add.reduceat(np.square(flat, out=flat), starts)
-        norms = np.sqrt(squares + counts * means**2)
-        columns = counts, norms, means, np.sqrt(squares / counts), peaks, 1 - filled_shares
+        variances = squares / counts - means**2
+        variances[lows == highs] = 0
+        variances[(lows != highs) & ~(variances > LEAST_DOUBLE_VARIANCE * means**2)] = math.nan
+        columns = counts, np.sqrt(squares), means, np.sqrt(variances), np.maximum(-lows, highs), zero_shares
     for i, count, norm, mean, std, peak, zeros in zip(parts, *(each.tolist() for each in columns), strict=True):
-        if math.isfinite(norm) and (peak == 0 or peak > LEAST_PEAK):
+        if math.isfinite(norm + std) and (peak == 0 or peak > LEAST_PEAK):
             found[i] = Moments(count, 0, norm, mean, std, peak, zeros)
     return found
 
