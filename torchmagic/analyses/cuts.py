@@ -82,9 +82,15 @@ def cuts_above(scope: Scope, results: Sequence[ast.expr], every: Sequence[Scope]
 
 def cuts_within(classes: frozenset[str], every: Sequence[Scope]) -> list[Cut]:
     """Return the cuts in the ``forward`` of classes, between what it is given or calls, and what it returns."""
+    return cuts_through([each for each in every if each.name == "forward" and each.owner in classes], every, classes)
+
+
+def cuts_through(
+    functions: Sequence[Scope], every: Sequence[Scope], classes: frozenset[str] = frozenset()
+) -> list[Cut]:
+    """Return the cuts in functions between what each is given, or calls of these classes, and what it returns."""
     search = _Search(scopes=every, sources=frozenset(), own=classes)
-    forwards = [each for each in every if each.name == "forward" and each.owner in classes]
-    found = [cut for each in forwards for cut in _in_scope(search, each, each.results, frozenset(each.arguments), 0)]
+    found = [cut for each in functions for cut in _in_scope(search, each, each.results, frozenset(each.arguments), 0)]
     return list(dict.fromkeys(found))
 
 

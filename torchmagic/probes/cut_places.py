@@ -2,12 +2,12 @@
 
 import inspect
 import linecache
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import CodeType
 
 from torch import nn
 
-from torchmagic.analyses.cuts import Cut, cuts_above, cuts_within
+from torchmagic.analyses.cuts import Cut, cuts_above, cuts_through, cuts_within
 from torchmagic.analyses.scopes import Scope, name_of, scopes
 from torchmagic.probes.names import Names
 from torchmagic.probes.sites import Site, is_users_file, source_of
@@ -36,6 +36,8 @@ class Code:
             if kind not in self._seen:
                 self._seen.add(kind)
                 self._add(_code_of(kind))
+            for code in hooks_of(part):
+                self._add(code)
 
     def learn_line(self, site: Site | None) -> None:
         """Take note of the file or cell of a line."""
@@ -65,7 +67,9 @@ def loss_cuts(every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
     return list(dict.fromkeys(found))
 
 
-def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> tuple[list[Cut], bool]:
+def part_cuts(
+    every: Sequence[Scope], path: str, classes: frozenset[str], hooks: Collection[CodeType] = ()
+) -> tuple[list[Cut], bool]:
     """Return the cuts between one part of a model and what a function returns or ``backward`` is called on.
 
     And whether they are known to be there: else they are all that the model's classes have.
@@ -74,7 +78,12 @@ def part_cuts(every: Sequence[Scope], path: str, classes: frozenset[str]) -> tup
         every: All scopes that are known.
         path: Path of the part; its last name is what code calls it.
         classes: Classes of the model, in whose ``forward`` any cut counts where none names the part.
+        hooks: What the user hooked to the part's forward: it may give another result in the place of the part's own.
     """
+    hooked = {(code.co_filename, code.co_name) for code in hooks}
+    replaced = cuts_through([each for each in every if (each.file, each.name) in hooked], every)
+    if replaced:
+        return replaced, True
     name = next((each for each in reversed(path.split(".")) if not each.isdigit()), path)
     found: list[Cut] = []
     for scope in every:
@@ -134,6 +143,12 @@ def place_given(every: Iterable[Scope], classes: Sequence[str], attribute: str) 
             source = linecache.getline(scope.file, line).strip()
             return Place(file=scope.file, line=line, source=source, function=scope.name)
     return None
+
+
+def hooks_of(module: nn.Module) -> list[CodeType]:
+    """Return the code of what is hooked to a module's forward."""
+    codes = (getattr(hook, "__code__", None) for hook in module._forward_hooks.values())
+    return [code for code in codes if code is not None]
 
 
 def _code_of(kind: type[nn.Module]) -> CodeType | None:

@@ -1,11 +1,11 @@
 """This file counts in how many training forwards each module of a model runs, while somebody asks."""
 
-from types import FrameType
+from types import CodeType, FrameType
 
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.cut_places import Code
+from torchmagic.probes.cut_places import Code, hooks_of
 from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 
@@ -75,3 +75,13 @@ class Executed:
     def classes(self, model: str) -> frozenset[str]:
         """Return the user's own classes of which a model is made."""
         return self._classes.get(model, frozenset())
+
+    def hooks(self, path: str) -> list[CodeType]:
+        """Return the code of what is hooked to the forward of a module, or of a part of it."""
+        held = [
+            (model.paths.get(id(part), ""), part)
+            for model in self._cast.models
+            if (root := model.ref()) is not None
+            for part in root.modules()
+        ]
+        return [code for each, part in held if f"{each}.".startswith(f"{path}.") for code in hooks_of(part)]
