@@ -2,6 +2,7 @@
 
 import pytest
 
+from torchmagic.probes import gradient_readers
 from torchmagic.records.loop import UnsteppedRecord
 
 SETUP = """
@@ -62,6 +63,26 @@ opt.step()
 """
     )
     assert run.of(UnsteppedRecord) == []
+
+
+@pytest.mark.parametrize(("ending", "told", "files"), [("opt.step()", 0, 0), ("p = net[0].weight.grad.norm()", 1, 1)])
+def test_the_code_around_a_backward_is_read_only_where_something_is_to_be_told(
+    run_cell, monkeypatch, ending, told, files
+):
+    read, reads = [], gradient_readers.reads_gradients
+    monkeypatch.setattr(gradient_readers, "reads_gradients", lambda source: read.append(source) or reads(source))
+    run, _ = run_cell(
+        SETUP
+        + f"""
+opt = torch.optim.Adam(net.parameters())
+for step in range(3):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    {ending}
+"""
+    )
+    assert [each.inspected for each in run.of(UnsteppedRecord)] == [True] * told
+    assert len(read) == files
 
 
 def test_the_module_that_it_owns_is_named(run_cell):

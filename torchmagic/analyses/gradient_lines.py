@@ -39,6 +39,8 @@ def _inside_called(source: str, resets: list[int], first: int, last: int) -> Ite
 
 def reads_gradients(source: str) -> bool:
     """Whether code takes values from ``.grad``, as who updates or inspects by hand does."""
+    if ".grad" not in source:
+        return False
     nodes = list(ast.walk(tree_of(source)))
     emptied = {id(node) for each in nodes for node in _emptied(each)}
     compared = {id(each.left) for each in nodes if isinstance(each, ast.Compare)}

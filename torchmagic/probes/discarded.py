@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.gradient_readers import reads_around
+from torchmagic.probes.gradient_readers import any_reads, files_around
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.members import Optimizer, is_lazy
 from torchmagic.probes.probe import nothing_waits
@@ -87,7 +87,7 @@ class Discarded:
         self._stretches: dict[int, _Stretch] = cast.at_work.notes(self._tell)
         self._reset: Site | None = None
         self._site: Site | None = None
-        self._read: dict[Site | None, bool] = {}
+        self._files: dict[Site | None, tuple[str, ...]] = {}  # around each backward
         self._stepping = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -119,7 +119,7 @@ class Discarded:
             wiped=wiped,
             count=steps,
             steps=stretch.steps,
-            inspected=self._read.get(backward, False),
+            inspected=any_reads(self._files.get(backward, ())),
             backward=place_of(backward),
             reset=place_of(reset),
             kept=place_of(kept),
@@ -145,8 +145,8 @@ class Discarded:
         stretch.discard(reset, before)
         if before != self._site and (self._wanted.by_others or not stretch.has_nothing_left()):
             stretch.mixed = True
-        if self._site not in self._read:
-            self._read[self._site] = reads_around(frame)
+        if self._site not in self._files:
+            self._files[self._site] = files_around(frame)
 
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
         for each in self._stretches.values():

@@ -1,5 +1,6 @@
 """This file is the readers: whether the code around a backward takes values from ``.grad`` by hand."""
 
+from collections.abc import Iterable
 from types import FrameType, FunctionType
 
 from torchmagic.analyses.gradient_lines import reads_gradients
@@ -9,8 +10,8 @@ from torchmagic.probes.sites import is_users, source_of
 MOST_FRAMES = 16
 
 
-def reads_around(frame: FrameType | None) -> bool:
-    """Whether a cell or file that led to a backward reads gradients, or one with a function that is called there."""
+def files_around(frame: FrameType | None) -> tuple[str, ...]:
+    """Return the cells and files that led to a backward, and those with a function that is called there."""
     files: dict[str, None] = {}
     for _ in range(MOST_FRAMES):
         if frame is None:
@@ -20,4 +21,9 @@ def reads_around(frame: FrameType | None) -> bool:
             called = (frame.f_globals.get(name) for name in frame.f_code.co_names)
             files |= {each.__code__.co_filename: None for each in called if isinstance(each, FunctionType)}
         frame = frame.f_back
+    return tuple(files)
+
+
+def any_reads(files: Iterable[str]) -> bool:
+    """Whether one of these cells and files reads gradients; to parse them takes longer than many a step."""
     return any(reads_gradients(source_of(file)) for file in files)

@@ -11,7 +11,7 @@ import torch
 
 from torchmagic.probes.branches import step_in_branch
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.gradient_readers import reads_around
+from torchmagic.probes.gradient_readers import any_reads, files_around
 from torchmagic.probes.names import within
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
@@ -74,7 +74,7 @@ class Unstepped:
         self._site: Site | None = None
         self._before: list[tuple[torch.optim.Optimizer, list[tuple[int, int]]]] = []
         self._shared: set[Site | None] = set()  # backward passes that reach what other optimizers step
-        self._read: dict[Site | None, bool] = {}
+        self._files: dict[Site | None, tuple[str, ...]] = {}  # around each backward
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for what uses an optimizer, and for what should be followed by its step."""
@@ -125,7 +125,7 @@ class Unstepped:
             alone=sum(alone.values()),
             wiped=entry.wiped,
             evaluated=entry.evaluated,
-            inspected=any(self._read.get(each, False) for each in entry.sites),
+            inspected=any(any_reads(self._files.get(each, ())) for each in entry.sites),
             waiting=step_in_branch(site, entry.name),
         )
 
@@ -183,8 +183,8 @@ class Unstepped:
         if not followed:
             return
         self._site = site_of(frame)
-        if self._site not in self._read:
-            self._read[self._site] = reads_around(frame)
+        if self._site not in self._files:
+            self._files[self._site] = files_around(frame)
         self._before = [(each, _held(_some(each))) for each in self._stepped]
         for entry in followed:
             entry.held = _held(entry.parameters())
