@@ -5,12 +5,17 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from torchmagic.probes.loaders import Loader
+from torchmagic.probes.members import Model
+from torchmagic.probes.modes import awake_parts, is_alone
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import tensors_in
 from torchmagic.tensors.reduce import fetch
 
+# Dropout and batch norm modules named.
+MOST_NAMES = 8
 # Losses of a pass that are kept apart: one a criterion and line.
 MOST_LOSSES = 8
 
@@ -31,6 +36,9 @@ class EvaluationPass:
     step is, is only remembered weakly.
 
     Attributes:
+        awake: Paths of dropout and batch norm modules that are in training mode.
+        norms: Of these, the ones that move their statistics.
+        alone: Whether the model is in evaluation mode and no part of it is.
         given: The tensor that it began with, or that one's whole.
         differentiates_input: Whether what it began with requires a gradient: that needs a graph.
         gave: What the newest forward returned, where that was heard.
@@ -38,16 +46,22 @@ class EvaluationPass:
         trained: Whether a backward has followed the call that began it.
     """
 
-    def __init__(
-        self, key: Key, loader: Loader | None, frame: FrameType, awake: tuple[str, ...], norms: tuple[str, ...] = ()
-    ) -> None:
-        self.key, self.loader, self.awake, self.norms = key, loader, awake, norms
+    def __init__(self, key: Key, loader: Loader | None, frame: FrameType) -> None:
+        self.key, self.loader = key, loader
+        self.awake: tuple[str, ...] = ()
+        self.norms: tuple[str, ...] = ()
+        self.alone = False
         self.code, self.instruction, self.site = frame.f_code, frame.f_lasti, site_of(frame)
         self.looks_like_training = key.training and key.grad_enabled
         self.trained = self.differentiates_input = False
         self.given: weakref.ref[torch.Tensor] | None = None
         self.gave: weakref.ref[torch.Tensor] | None = None
         self.clear()
+
+    def look_at(self, module: nn.Module, model: Model) -> None:
+        """Take in the modes of what is called."""
+        self.awake, self.norms = awake_parts(module, model, MOST_NAMES)
+        self.alone = is_alone(module)
 
     def begin_with(self, args: Any) -> None:
         """Remember what the first forward was given: a part of a tensor is known by its whole."""

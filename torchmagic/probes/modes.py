@@ -150,6 +150,14 @@ def awake_parts(module: nn.Module, model: Model, most: int) -> tuple[tuple[str, 
     return tuple(paths[0]), tuple(paths[1])
 
 
+def is_alone(module: nn.Module) -> bool:
+    """Whether a module is in evaluation mode, and none of its parts, those that do not care among them."""
+    parts = [part for part in module.modules() if part is not module]
+    if module.training or not all(part.training for part in parts):
+        return False
+    return any(not depends_on_mode(part) for part in parts)  # else somebody may have woken dropout alone
+
+
 def _trainable_parent(parts: dict[str, nn.Module], path: str, root: nn.Module) -> nn.Module:
     """Return the nearest module around a module that has parameters."""
     while path:

@@ -13,7 +13,6 @@ from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
 from torchmagic.probes.loaders import Loader, Loaders
 from torchmagic.probes.members import Model
 from torchmagic.probes.model_losses import ModelLosses
-from torchmagic.probes.modes import awake_parts
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.evaluation import EvaluationRecord
@@ -21,8 +20,6 @@ from torchmagic.session.recorder import Recorder
 
 # Passes of one kind that are told one by one; the series go on.
 MOST_RECORDS = 16
-# Dropout and batch norm modules named in a record.
-MOST_NAMES = 8
 # Forwards that look like training need so many without a backward to be called evaluation.
 ENOUGH = 3
 # Nodes of a graph that are searched for the losses before a backward: enough for a recurrent loop.
@@ -123,10 +120,9 @@ class Validation:
         if key.grad_enabled and not key.training and any(getattr(each, "requires_grad", False) for each in args):
             return None  # what is wanted is the gradient of the input: an attack, a picture of a feature
         loader = self._loaders.current if key.loader else None
-        awake: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
-        if not (key.training and key.grad_enabled):
-            awake = awake_parts(module, model, MOST_NAMES)
-        found = self._open[key] = EvaluationPass(key, loader, frame, *awake)
+        found = self._open[key] = EvaluationPass(key, loader, frame)
+        if not found.looks_like_training:
+            found.look_at(module, model)
         found.begin_with(args)
         self._losses.listen(found)
         return found
@@ -210,7 +206,7 @@ class Validation:
             return
         root = model.ref() if model is not None else None
         if done.looks_like_training and root is not None and model is not None:
-            done.awake, done.norms = awake_parts(root, model, MOST_NAMES)
+            done.look_at(root, model)
         parameters = model.parameters if model is not None else {}
         graph = any((value := ref()) is not None and value.requires_grad for ref in parameters.values())
         self._recorder.add(
@@ -230,6 +226,7 @@ class Validation:
                 place=place_of(done.site),
                 norms=done.norms,
                 same_input=again,
+                alone=done.alone,
             )
         )
 

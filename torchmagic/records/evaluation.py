@@ -24,6 +24,7 @@ class EvaluationRecord:
         trained_on: Whether the loader's dataset object is one whose batches were trained on.
         place: Line that called the model first.
         norms: Paths of those modules among the awake that moved their running statistics.
+        alone: Whether the model was in evaluation mode and no part of it was.
         same_input: Whether it began with the very tensor, or a part of it, that the pass of its kind before began with.
     """
 
@@ -42,6 +43,7 @@ class EvaluationRecord:
     place: Place | None
     norms: tuple[str, ...] = ()
     same_input: bool = False
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 *Symptom*: validation scores are noisy and too low; they change when the batch size changes.
 
-*Why it happens*: ``model.eval()`` was not called before the evaluation. Dropout then drops units of the prediction;
+*Why it happens*: ``model.eval()`` was not called before the evaluation, or the model has a ``train`` of its own, which
+``eval`` calls, and which does not pass the mode on to its parts. Dropout then drops units of the prediction;
 batch norm uses the statistics of the batch at hand and moves its own towards the evaluation data, ``no_grad`` or not.
 
 *What to try*: call ``model.eval()`` before an evaluation and ``model.train()`` after it.
@@ -26,7 +27,7 @@ MIN_BATCHES = 2
 @rule
 def train_mode_evaluation(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
     """Report each line at which a model that also trains, or an average of one, was evaluated in training mode."""
-    records = [record for record in run.of(EvaluationRecord) if record.training and record.awake]
+    records = [each for each in run.of(EvaluationRecord) if (each.training or each.alone) and each.awake]
     records = [record for record in records if record.also_trained or _is_forgotten(run, record)]
     adversaries = adversaries_train(run)
     told: set[tuple[str, str]] = set()
@@ -61,7 +62,8 @@ def _finding(here: list[EvaluationRecord], batches: int, min_batches: int) -> Fi
         rule="train-mode-evaluation",
         severity=Severity.WARNING,
         confidence=0.92 if not first.grad_enabled else 0.85,
-        title=f"{first.model} is evaluated in training mode: {first.awake[0]} is active",
+        title=f"{first.model} is evaluated in training mode: "
+        + (f"its eval() does not reach {first.awake[0]}" if first.alone else f"{first.awake[0]} is active"),
         module=first.awake[0],
         **line_of(first.place),
         step=first.step,
@@ -73,6 +75,13 @@ def _finding(here: list[EvaluationRecord], batches: int, min_batches: int) -> Fi
         },
         why="Nothing is learned from these forwards, yet dropout drops units and batch norm uses, and moves to, the "
         "statistics of each evaluated batch.",
-        fix=f"{first.model}.eval()  # before the evaluation"
-        + (f", and {first.model}.train() after it" if first.also_trained else ""),
+        fix=_fix(first),
+    )
+
+
+def _fix(first: EvaluationRecord) -> str:
+    if first.alone:
+        return "return super().train(mode)  # in the model's own train(), which is to reach its parts"
+    return f"{first.model}.eval()  # before the evaluation" + (
+        f", and {first.model}.train() after it" if first.also_trained else ""
     )
