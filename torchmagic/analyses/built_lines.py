@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from torchmagic.analyses.source_lines import line_at
-from torchmagic.analyses.syntax import holds, tree_of
+from torchmagic.analyses.syntax import holds, last_name, tree_of
 from torchmagic.records.place import Place
 
 # What Python calls a function without a name; it returns all that it builds.
@@ -68,6 +68,23 @@ def begins_a_phase(source: str, line: int) -> bool:
     loops = [node for node in nodes if isinstance(node, _LOOPS) and not holds(node, line)]
     depths = [sum(holds(loop, step) for loop in loops) for step in steps if step > line]
     return bool(depths) and min(depths) >= _PHASE_LOOPS
+
+
+def steps_on_all(source: str, line: int) -> bool:
+    """Whether what a line builds steps in a loop that only counts: no step takes a part of the data by its number.
+
+    Args:
+        source: Source of the cell.
+        line: Line that builds an optimizer.
+    """
+    loops = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.For) and not holds(node, line)]
+    for loop in sorted(loops, key=lambda node: node.lineno):
+        parts = [each for statement in loop.body for each in ast.walk(statement)]
+        if loop.lineno > line and any(isinstance(each, ast.Attribute) and each.attr == "step" for each in parts):
+            counts = isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) == "range"
+            names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+            return counts and not any(isinstance(each, ast.Name) and each.id in names for each in parts)
+    return False
 
 
 def _names(value: ast.expr | None) -> list[ast.Name]:

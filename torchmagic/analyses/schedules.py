@@ -21,7 +21,8 @@ class ScheduleRow:
         num_steps: How often it was stepped.
         cadence: Optimizer steps between two of its steps, the middle value; 1 is once a batch. None below two steps.
         length: How many of its steps its course takes; None where it has no end, or is made of others.
-        done: Share of its course that it went; above 1 where it went on. None without a length.
+        done: Share of its course that it went, together with those of the same line that took over its state; above 1
+            where it went on. None without a length.
     """
 
     record: ScheduleRecord
@@ -46,8 +47,16 @@ def _row(run: Run, record: ScheduleRecord) -> ScheduleRow:
         num_steps=num_steps,
         cadence=float(statistics.median(gaps)) if gaps else None,
         length=length,
-        done=num_steps / length if length else None,
+        done=_reached(run, record, num_steps) / length if length else None,
     )
+
+
+def _reached(run: Run, record: ScheduleRecord, num_steps: int) -> int:
+    """Return the number of the last step of a schedule: after an interruption another one goes on with its state."""
+    following = [
+        each.began for each in run.of(ScheduleRecord) if each.built == record.built and each.name == record.name
+    ]
+    return num_steps + max(following, default=record.began)
 
 
 def _length(settings: Mapping[str, float]) -> int | None:

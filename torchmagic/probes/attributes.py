@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -11,7 +12,10 @@ from torch import nn
 DEEPEST, MOST_ITEMS = 3, 64
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _TORCHS_OWN = frozenset(vars(nn.Module()))
-_LEFT_ALONE = (str, bytes, int, float, complex, bool, type(None), type, torch.dtype, torch.device)
+_LEFT_ALONE = (
+    *(str, bytes, int, float, complex, bool, type(None), type, torch.dtype, torch.device),
+    *(FunctionType, MethodType, BuiltinFunctionType, ModuleType),
+)
 
 
 def attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
@@ -34,7 +38,7 @@ def tensors_of(value: Any, *, depth: int = 0) -> Iterator[tuple[str, torch.Tenso
             yield type(value).__name__, value
     elif isinstance(value, nn.Module):
         yield from ((type(value).__name__, each) for each in value.parameters() if each.requires_grad)
-    elif depth < DEEPEST and not isinstance(value, _LEFT_ALONE) and not callable(value):
+    elif depth < DEEPEST and not isinstance(value, _LEFT_ALONE):
         for item in _items(value):
             yield from tensors_of(item, depth=depth + 1)
 

@@ -12,7 +12,7 @@ from torchmagic.probes.construction_lines import lines_of
 from torchmagic.probes.expressions import receiver
 from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.schedule_facts import schedule_facts
+from torchmagic.probes.schedule_facts import schedule_facts, steps_before
 from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.schedule import ScheduleRecord
@@ -156,6 +156,7 @@ class LearningRates:
                 scaled=self._scaled,
                 built=place_of(schedule.built),
                 place=place_of(site),
+                began=steps_before(scheduler) if stepped else 0,
                 **facts,
             )
         )

@@ -21,6 +21,12 @@ def schedule_facts(scheduler: Any) -> dict[str, Any]:
     }
 
 
+def steps_before(scheduler: Any) -> int:
+    """Return how many steps a scheduler counted before the one that it has just made."""
+    counted = getattr(scheduler, "last_epoch", None)
+    return max(counted - 1, 0) if isinstance(counted, int) else 0
+
+
 def _settings(scheduler: Any) -> dict[str, float]:
     """Return a scheduler's plain numbers, and of its milestones their count and the last one."""
     found = {

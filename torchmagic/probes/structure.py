@@ -52,11 +52,14 @@ class Structure:
         self._pairs: dict[tuple[str, str], _Pair] = {}
         self._norms: dict[str, list[Any]] = {}
         self._walks = 0
+        self._target: weakref.ref[torch.Tensor] | None = None
+        self._num_losses = self._num_same = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules and for backwards."""
         self._recorder = recorder
         taps.on("leaf", self._see)
+        taps.on("loss", self._lost)
         taps.on("backward_begin", self._go_back)
         self._look.switch(on=True)
 
@@ -79,10 +82,13 @@ class Structure:
             return
         for pair in self._pairs.values():
             self._recorder.add(_follow_record(pair, self._walks))
+        same = 0 < self._num_same == self._num_losses - 1
         for path, (name, total, single) in self._norms.items():
             if single:
                 self._recorder.add(
-                    SingleSampleRecord(module=path, class_name=name, num_forwards=total, num_single=single)
+                    SingleSampleRecord(
+                        module=path, class_name=name, num_forwards=total, num_single=single, same_target=same
+                    )
                 )
         self._recorder = None
 
@@ -114,6 +120,13 @@ class Structure:
             row = self._norms.setdefault(path, [type(module).__name__, 0, 0])
             row[1] += 1
             row[2] += given.shape[0] == 1
+
+    def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: Any) -> None:
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if isinstance(target, torch.Tensor):
+            self._num_losses += 1
+            self._num_same += self._target is not None and self._target() is target
+            self._target = weakref.ref(target)
 
     def _go_back(self, tensors: Any, frame: Any) -> None:
         """Count who works on the outputs between: what several do is shared, as by queries and keys, or by a skip."""

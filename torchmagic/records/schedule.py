@@ -26,6 +26,7 @@ class ScheduleRecord:
         scaled: Whether a gradient scaler was in use, which may have skipped the optimizer's step.
         built: Line that built it; None where that was not seen in this run.
         place: Line of its first step.
+        began: Steps that it counted before its first one here, as one does whose state was loaded.
     """
 
     name: str
@@ -41,3 +42,4 @@ class ScheduleRecord:
     scaled: bool
     built: Place | None
     place: Place | None
+    began: int = 0

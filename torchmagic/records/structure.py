@@ -68,12 +68,21 @@ class DirectFollowRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleSampleRecord:
-    """A batch norm in training mode: of how many training forwards looked at it got one sample only."""
+    """A batch norm in training mode: of how many training forwards looked at it got one sample only.
+
+    Args:
+        module: Its path.
+        class_name: Its class.
+        num_forwards: Training forwards looked at.
+        num_single: Those with one sample.
+        same_target: Whether every loss looked at had the very same target: there is but one sample.
+    """
 
     module: str
     class_name: str
     num_forwards: int
     num_single: int
+    same_target: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

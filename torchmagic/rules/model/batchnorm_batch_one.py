@@ -41,6 +41,8 @@ def batchnorm_batch_one(
         yield _raised(run, crash)
         return
     for record in run.of(SingleSampleRecord):
+        if record.same_target:
+            continue  # one picture that a network is fitted to: there is nothing that it could be told apart from
         if record.num_forwards >= min_forwards and record.num_single > max_share * record.num_forwards:
             yield _starved(run, record, max_share)
             return

@@ -15,7 +15,7 @@ from zero each time, so that they never come to hold more than the last few batc
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.built_lines import begins_a_phase, line_that_builds
+from torchmagic.analyses.built_lines import begins_a_phase, line_that_builds, steps_on_all
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import RebuiltOptimizerRecord
@@ -27,6 +27,9 @@ MIN_BUILT = 3
 # An optimizer that went through its data twice, or made many steps under settings of its own, is a phase.
 PHASE_PASSES = 2
 PHASE_STEPS = 50
+# So many steps, as far as they are counted, in a loop that takes no part of the data by its number are a problem of
+# their own.
+ROUND_STEPS = 64
 
 
 @rule
@@ -45,8 +48,8 @@ def optimizer_recreated(
             continue
         place = record.builder or line_that_builds(run.source, record.places)
         in_cell = place is not None and line_at(run.source, place.line) == place.source
-        if place is not None and in_cell and not record.most_passes and begins_a_phase(run.source, place.line):
-            continue  # several passes over slices of a tensor, which nobody counted
+        if place is not None and in_cell and not record.most_passes and _is_phase(run, record, place.line):
+            continue
         yield Finding(
             rule="optimizer-recreated",
             severity=Severity.WARNING,
@@ -63,3 +66,9 @@ def optimizer_recreated(
             why=f"{record.class_name} keeps a state for each parameter; each new one starts from zero.",
             fix=f"build {record.optimizer} once, before the loop",
         )
+
+
+def _is_phase(run: Run, record: RebuiltOptimizerRecord, line: int) -> bool:
+    """Whether each makes several passes over slices of a tensor, which nobody counted, or a round of many steps."""
+    rounds = record.least_steps >= ROUND_STEPS and steps_on_all(run.source, line)
+    return rounds or begins_a_phase(run.source, line)
