@@ -138,6 +138,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "grad-accumulation-unscaled",
         "ascending-loss",
         "exploding-gradient",
+        "weight-decay-dominates",
     ),
     "update-too-small": (
         "lr-zero",

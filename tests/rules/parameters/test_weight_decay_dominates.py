@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.rules.judgement import judge
-from torchmagic.rules.parameters.weight_decay_dominates import MIN_FALL, MIN_TIMES, weight_decay_dominates
+from torchmagic.rules.parameters.weight_decay_dominates import MIN_FALL, MIN_TIMES, VANISHED, weight_decay_dominates
 
 NAMES = ("net.weight", "net.bias")
 SHRINKS = [10.0 * 0.8**step for step in range(30)]
@@ -25,6 +25,13 @@ def test_gradients_of_a_like_size_are_silent(history):
     assert found(history, gradient=2.0) == []
 
 
+@pytest.mark.parametrize(("rate", "count"), [(0.8, 1), (0.88, 0)])
+def test_where_hardly_anything_is_left_some_times_the_gradients_are_enough(history, rate, count):
+    lengths = [10.0 * rate**step for step in range(30)]
+    assert 10 < 1 / 0.88**29 < VANISHED < 1 / 0.8**29
+    assert len(found(history, gradient=0.6, lengths=lengths)) == count
+
+
 def test_weights_that_fall_by_less_are_silent(history):
     assert found(history, lengths=[10.0 - 0.3 * step for step in range(30)]) == []
 
@@ -43,6 +50,12 @@ def test_a_rate_at_which_decay_moves_the_weights_far_follows_from_it(history):
     history.rates([0.1] * 30)
     causes = {finding.rule: finding.causes for finding in judge(history.run, pytest.fail)}
     assert causes["lr-too-high"] == ("weight-decay-dominates",)
+
+
+def test_a_step_that_changes_what_is_left_by_much_follows_from_it(history):
+    assert len(found(history, ratios=[0.9] * 30)) == 1
+    causes = {finding.rule: finding.causes for finding in judge(history.run, pytest.fail)}
+    assert causes["update-too-large"] == ("weight-decay-dominates",)
 
 
 def test_no_decay_is_silent(history):

@@ -26,8 +26,9 @@ from torchmagic.session.run import Run
 # Decay over gradient in the update, and fall of the length of the weights (catalogue).
 MIN_TIMES = 10.0
 MIN_FALL = 10.0
-# The same where the model ends at what guessing gets: weights that vanished and know nothing need no more proof.
-MIN_TIMES_AT_GUESSING = 2.0
+# The same where the model ends at what guessing gets, or hardly anything is left of the weights: weights that vanished
+# and know nothing need no more proof.
+MIN_TIMES_AT_GUESSING, VANISHED = 2.0, 100.0
 # A loss that falls by this share improves all the same, unless that is to where guessing gets.
 IMPROVES = 0.05
 # A single look is enough: that the weights have vanished says the rest.
@@ -44,10 +45,10 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
     guesses = level_of_guessing(run, curve.end) > 0
     if curve.end < (1 - IMPROVES) * abs(curve.start) and not guesses:
         return
-    least = min(min_times, MIN_TIMES_AT_GUESSING) if guesses else min_times
     for each in group_updates(run):
         last = float(each.lengths[-1]) if math.isnan(each.last) else each.last
         fall = float(each.lengths[0]) / last if last > 0 else math.inf
+        least = min(min_times, MIN_TIMES_AT_GUESSING) if guesses or fall >= VANISHED else min_times
         times = _times(run, each) if each.group.weight_decay > 0 and fall >= min_fall else []
         if len(times) < MIN_LOOKS or median(times) < least:
             continue
