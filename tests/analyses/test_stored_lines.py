@@ -153,7 +153,13 @@ def test_what_brings_a_graph_for_certain_is_preferred_to_what_may():
     assert line_that_stores(source, ["loss"], ["kept"], 3) == 5
 
 
-@pytest.mark.parametrize("empty", ["defaultdict(list)", "[]", "dict()", "deque(maxlen=9)", "collections.OrderedDict()"])
+@pytest.mark.parametrize(
+    "empty",
+    [
+        *("defaultdict(list)", "[]", "dict()", "deque(maxlen=9)", "collections.OrderedDict()"),
+        *("deque(maxlen=size)", "deque([], size)", "defaultdict(lambda: deque(maxlen=size))"),
+    ],
+)
 def test_the_line_that_makes_an_empty_store_is_not_the_one_that_fills_it(empty):
     made = f"self.size, self.history = size, {empty}\n"
     source = made + "def hook(module, args, output):\n    self.history[name].append(output.std())\n"

@@ -45,6 +45,11 @@ def retained(run):
             "trainer.losses",
         ),
         ("net.kept = []", "net.kept.append(loss)", "net.kept"),
+        (
+            "from types import SimpleNamespace; monitor = SimpleNamespace(curves={'loss': [(0, 0)]})",
+            "monitor.curves['loss'].append((loss, step))",
+            "monitor.curves",
+        ),
     ],
 )
 def test_what_holds_the_graphs_is_named(run_cell, before, after, holder):

@@ -159,7 +159,10 @@ def _carries(value: ast.expr, names: set[str], cut: set[int]) -> bool:
 
 def _is_open(value: ast.expr, cut: set[int]) -> bool:
     """Whether a value may bring a graph, of which nothing more is known than that a variable holds some."""
-    names = (part for part in ast.walk(value) if isinstance(part, ast.Name) and part.id not in _CONTAINERS)
+    made = isinstance(value, ast.Call) and last_name(value.func) in _CONTAINERS
+    inside = [each for each in value.args[:1] if not isinstance(each, ast.Lambda)] if made else [value]  # type: ignore[attr-defined] # a call
+    parts = (part for each in inside for part in ast.walk(each))
+    names = (part for part in parts if isinstance(part, ast.Name) and part.id not in _CONTAINERS)
     return not _cuts(value) and any(id(part) not in cut for part in names)
 
 

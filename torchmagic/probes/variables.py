@@ -9,6 +9,8 @@ from torch import nn
 
 # Items of a container and attributes of an object that are looked at: the newest.
 MOST_ITEMS = 64
+# Levels of containers inside a container, as of pairs in a list for each layer, and items looked at on each.
+DEEPER, MOST_INSIDE = 2, 4096
 # Objects that hold too much, or not what the user made.
 _OPAQUE = (type, ModuleType)
 _CONTAINERS = (list, tuple, dict, deque)
@@ -52,12 +54,11 @@ def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def items_of(value: Any) -> list[Any]:
-    """Return the last items of a list, tuple or dict, and those of the lists, tuples and dicts in it."""
-    found: list[Any] = []
-    for item in _last(value):
-        found.append(item)
-        if isinstance(item, _CONTAINERS):
-            found += _last(item)
+    """Return the last items of a list, tuple or dict, and those of the lists, tuples and dicts in it, and in these."""
+    found = level = _last(value)
+    for _ in range(DEEPER):
+        level = [each for item in level if isinstance(item, _CONTAINERS) for each in _last(item)][-MOST_INSIDE:]
+        found = found + level
     return found
 
 
