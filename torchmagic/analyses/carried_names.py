@@ -80,19 +80,22 @@ def growth(source: str, name: str, line: int) -> int:
 
 def reads_before(source: str, name: str, line: int) -> bool:
     """Whether the function around a line that assigns a name reads that name there or above."""
+    inner = function_around(source, line)
+    return inner is not None and any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+        for node in ast.walk(inner)
+        if getattr(node, "lineno", line + 1) <= line
+    )
+
+
+def function_around(source: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the innermost function that holds a line."""
     functions = [
         node
         for node in ast.walk(tree_of(source))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and holds(node, line)
     ]
-    if not functions:
-        return False
-    inner = max(functions, key=lambda node: node.lineno)
-    return any(
-        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
-        for node in ast.walk(inner)
-        if getattr(node, "lineno", line + 1) <= line
-    )
+    return max(functions, key=lambda node: node.lineno, default=None)
 
 
 def loops_around(source: str, line: int) -> list[ast.For | ast.While]:

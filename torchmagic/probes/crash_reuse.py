@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.analyses.carried_names import carried, growth, loops_around, makings, reads_before
+from torchmagic.analyses.carried_names import carried, function_around, growth, loops_around, makings, reads_before
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, expression_at, names_in, users
@@ -106,11 +106,15 @@ def _kept_in_attributes(entries: list[Entry], cast: Cast, tensors: Any) -> Found
             nodes = set(walk(held, most=MOST_NODES).nodes)
             if not held or not _interior(nodes & own) or root in nodes:
                 continue
-            lines = [each.line for each in makings(source_of(file), f"self.{name}", 0)]
-            kept = [line for line in lines if reads_before(source_of(file), f"self.{name}", line)]
-            if kept:
-                place = Place(file=file, line=kept[0], source=line_at(source_of(file), kept[0]))
-                return Reuse.CARRIED, f"{path}.{name}", place
+            source = source_of(file)
+            lines = [each.line for each in makings(source, f"self.{name}", 0)]
+            kept = [line for line in lines if reads_before(source, f"self.{name}", line)]
+            around = [function_around(source, line) for line in lines]
+            once = bool(lines) and all(each is not None and each.name == "__init__" for each in around)
+            if kept or once:
+                line = (kept or lines)[0]
+                place = Place(file=file, line=line, source=line_at(source, line))
+                return Reuse.CARRIED if kept else Reuse.OUTSIDE, f"{path}.{name}", place
     return None
 
 

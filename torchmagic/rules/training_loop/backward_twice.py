@@ -85,7 +85,8 @@ def _words(reused: ReusedGraphRecord | None, *, stepped: bool) -> tuple[str, str
             return f"{name} carries its graph from one iteration to the next", why, fix
         case Reuse.OUTSIDE:
             why = "The first backward frees its graph; the second iteration needs it again."
-            fix = f"make {name} inside the loop, or {name} = {name}.detach() where nothing in front of it is trained"
+            where = "in forward" if "." in name else "inside the loop"
+            fix = f"make {name} {where}, or {name} = {name}.detach() where nothing in front of it is trained"
             return f"{name} is made once, and every iteration goes back through it", why, fix
         case Reuse.SHARED:
             why = f"Another loss has gone back through {name} already, and that freed its graph."
