@@ -95,3 +95,20 @@ def test_a_generator_that_waits_in_a_block_switches_them_off_in_the_loop_over_it
     assert left_open(GENERATOR, 11) == (3, "torch.no_grad() around a yield")
     assert left_open(GENERATOR, 13) is None
     assert left_open(GENERATOR, 9) is None
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "batches = {maker}(x)\nfor feature in batches:\n    loss = head(feature)",
+        "def epoch(rows, *, batches):\n    for each in batches: loss = head(each)\nepoch(1, batches={maker}(x))",
+        "class R:\n    def fit(self, batches):\n        for f in batches: loss = head(f)\nR().fit({maker}(x))",
+    ],
+)
+@pytest.mark.parametrize(("maker", "line"), [("features", 3), ("whole", None)])
+def test_a_generator_is_found_where_the_loop_was_given_it(way, maker, line):
+    start = GENERATOR.partition("for feature in features")[0]
+    source = start + way.format(maker=maker)
+    at = next(i for i, text in enumerate(source.splitlines(), 1) if "loss =" in text)
+    found = left_open(source, at)
+    assert (found.line if found is not None else None) == line

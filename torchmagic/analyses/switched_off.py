@@ -52,13 +52,30 @@ def left_open(source: str, line: int) -> Switch | None:
     """
     tree = tree_of(source)
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and holds(node, line)]
-    called = {last_name(part.func) for loop in loops for part in ast.walk(loop.iter) if isinstance(part, ast.Call)}
+    called = {last_name(part.func) for loop in loops for part in _given(tree, loop) if isinstance(part, ast.Call)}
     makers = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in called]
     for block in (node for maker in makers for node in ast.walk(maker) if isinstance(node, ast.With)):
         off = next((item.context_expr for item in block.items if _is_off(item.context_expr)), None)
         if off is not None and any(isinstance(part, ast.Yield) for part in ast.walk(block)):
             return Switch(block.lineno, f"{ast.unparse(off)} around a yield")
     return None
+
+
+def _given(tree: ast.Module, loop: ast.For) -> list[ast.AST]:
+    """Return what a loop goes through: as it stands there, was assigned to its name, or was given to its function."""
+    found = list(ast.walk(loop.iter))
+    names = {part.id for part in found if isinstance(part, ast.Name)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and holds(node, loop.lineno)]
+    around = max(functions, key=lambda node: node.lineno, default=None)
+    takes = around is not None and any(each.arg in names for each in (*around.args.args, *around.args.kwonlyargs))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id in names for each in node.targets
+        ):
+            found += ast.walk(node.value)
+        elif takes and around is not None and isinstance(node, ast.Call) and last_name(node.func) == around.name:
+            found += (part for each in (*node.args, *node.keywords) for part in ast.walk(each))
+    return found
 
 
 def _functions(tree: ast.Module, name: str, line: int) -> list[ast.FunctionDef]:
