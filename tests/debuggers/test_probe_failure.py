@@ -121,3 +121,35 @@ def test_where_warnings_are_errors_the_end_of_a_run_raises_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert watching.stop().status == "ok"
+
+
+NAMELESS = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.BatchNorm1d(8), nn.Dropout(0.1), nn.Linear(8, 2))
+    def forward(self, x):
+        return self.body(x)
+class Steps(torch.optim.SGD):
+    def step(self, closure=None):
+        return super().step(closure)
+net = Net()
+opt = Steps(net.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(0, 2, (16,))
+for _ in range(20):
+    opt.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    opt.step()
+    with torch.no_grad():
+        net(x)
+"""
+
+
+def test_classes_that_code_without_a_name_makes_are_watched_as_any(recwarn):
+    """Code that is run in a bare dict makes classes that belong to no module."""
+    with Watch(Settings(save=False, level="expert"), session=Session()) as run:
+        exec(NAMELESS, {})
+    assert run.of(FailureRecord) == []
+    assert run.steps == 20

@@ -151,7 +151,7 @@ class Twin:
 
     def _object(self, value: Any) -> Any:
         """Copy an object of a class of its own, or share it where that cannot be done."""
-        if type(value).__module__.startswith(_SHARED_ROOMS):
+        if str(type(value).__module__).startswith(_SHARED_ROOMS):
             return value
         memo = dict(self._memo)
         try:
@@ -184,7 +184,7 @@ class Twin:
 def is_of_torch(hook: Any) -> bool:
     """Whether a hook of a module is one of torch's own, such as one that computes a normalised weight."""
     if isinstance(hook, types.MethodType):
-        return isinstance(hook.__self__, nn.Module) and hook.__func__.__module__.startswith("torch.")
+        return isinstance(hook.__self__, nn.Module) and str(hook.__func__.__module__).startswith("torch.")
     function = hook.func if isinstance(hook, functools.partial) else hook
     named = function if isinstance(function, types.FunctionType) else type(function)
     return str(named.__module__).partition(".")[0] == "torch"

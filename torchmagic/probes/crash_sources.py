@@ -53,7 +53,7 @@ def attribute_classes(cast: Cast) -> dict[str, str]:
 def _methods(kind: type) -> Iterator[CodeType]:
     """Yield the code of a class's methods that are written by the user; what a decorator wraps is looked into."""
     for base in kind.__mro__:
-        if base.__module__.startswith("torch.") or base is object:
+        if str(base.__module__).startswith("torch.") or base is object:
             continue
         for value in list(vars(base).values())[:MOST_METHODS]:
             inner = getattr(value, "__wrapped__", value) if isinstance(value, FunctionType) else value

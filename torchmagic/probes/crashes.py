@@ -165,7 +165,7 @@ def _below(root: nn.Module, module: nn.Module) -> str | None:
 
 
 def _is_torchs(module: nn.Module) -> bool:
-    return type(module).__module__.startswith("torch.")
+    return str(type(module).__module__).startswith("torch.")
 
 
 def _is_softmax(tensor: torch.Tensor) -> bool:

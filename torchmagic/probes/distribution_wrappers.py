@@ -29,6 +29,6 @@ def distributions() -> tuple[tuple[type, str], ...]:
 def _below(kind: type) -> Iterator[type]:
     below: list[type] = kind.__subclasses__()
     for each in below:
-        if each.__module__.startswith("torch."):
+        if str(each.__module__).startswith("torch."):
             yield each
             yield from _below(each)

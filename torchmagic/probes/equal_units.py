@@ -92,7 +92,7 @@ class EqualUnits:
                 continue
             modules = self._owners() if modules is None else modules
             module = modules.get(id(tensor))
-            if module is not None and type(module).__module__.startswith("torch."):
+            if module is not None and str(type(module).__module__).startswith("torch."):
                 dims = [0] if 0 in dims and not isinstance(module, ROWS_ARE_NO_UNITS) else []
             if dims or (isinstance(module, ROWS_ARE_NO_UNITS) and not tensor.detach().any()):
                 found.append(_Weight(tensor, name, module, dims, self._line(tensor)))

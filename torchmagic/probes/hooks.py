@@ -94,7 +94,7 @@ def _of(owner: Any, subject: str, places: dict[str, str]) -> Iterator[_Key]:
 def _identity(hook: Callable[..., Any]) -> str | None:
     """Return what tells a user's hook from others: its name, code and plain values; None for what is no function."""
     function = hook.__func__ if isinstance(hook, MethodType) else hook
-    if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] in ("torch", "torchmagic"):
+    if not isinstance(function, FunctionType) or str(function.__module__).partition(".")[0] in ("torch", "torchmagic"):
         return None
     code = function.__code__
     plain = [_plain(cell) for cell in function.__closure__ or ()]

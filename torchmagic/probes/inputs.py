@@ -107,9 +107,9 @@ class Inputs:
             if repeated is not None:
                 self._recorder.append("input_repeated", (repeated,), (model.name,))
             if not repeated:
-                calls.rows.train(loader, tensors[0])
+                calls.rows.train(loader, tensors)
         elif tensors:
-            calls.rows.evaluate(loader, tensors[0], site_of(frame))
+            calls.rows.evaluate(loader, tensors, site_of(frame))
             calls.repeats.evaluate(tensors)
         self._pacer.pay("inputs", now() - began)
 

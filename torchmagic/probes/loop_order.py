@@ -143,7 +143,7 @@ class LoopOrder:
         total = self._gradients.total
         if total is not None and total != 0.0:
             return None
-        if not type(optimizer).step.__module__.startswith("torch."):
+        if not str(type(optimizer).step.__module__).startswith("torch."):
             return None  # one of the user's own may need no gradients
         if loop.held and max(self._forward_at, self._used_at) < max(self._reset_at, self._backward_at):
             reset = self._reset_at > self._backward_at or total is None or self._reset_by_hand() is not None

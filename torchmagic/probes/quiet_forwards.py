@@ -42,7 +42,7 @@ def _forward_is_quiet(module: nn.Module) -> bool:
     function = function_of(module.forward)
     if function is None:
         return False
-    if function.__module__.startswith(OF_TORCH):
+    if str(function.__module__).startswith(OF_TORCH):
         return True
     body, own = body_of(function.__code__), set(function.__code__.co_varnames)
     itself = function.__code__.co_varnames[0]

@@ -161,7 +161,7 @@ class Received:
         """Whether a path is that of one of torch's own layers, whose forward uses all that it has."""
         roots = [(model, root) for model in self._cast.models if (root := model.ref()) is not None]
         kinds = (type(part) for model, root in roots for part in root.modules() if model.paths.get(id(part)) == path)
-        return any(kind.__module__.startswith("torch.nn.modules.") for kind in kinds)
+        return any(str(kind.__module__).startswith("torch.nn.modules.") for kind in kinds)
 
     def _names(self) -> dict[int, str]:
         """Return the names of the parameters of all modules that the user has names for."""

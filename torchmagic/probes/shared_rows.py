@@ -1,5 +1,6 @@
 """This file is the shared rows: rows that are evaluated and were trained on, known by what their bits add up to."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -45,8 +46,9 @@ class SharedRows:
         self._evaluated: dict[_Kind, _Evaluated] = {}
         self._coarse = False
 
-    def train(self, loader: Loader | None, tensor: torch.Tensor) -> None:
-        """Take in a batch that is trained on."""
+    def train(self, loader: Loader | None, tensors: Sequence[torch.Tensor]) -> None:
+        """Take in a batch that is trained on: all that the model is given makes a row."""
+        tensor = tensors[0]
         self._batch = max(self._batch, tensor.shape[0]) if tensor.dim() else self._batch
         if loader is not None:
             self._datasets.add(loader.record.dataset_number)
@@ -54,13 +56,14 @@ class SharedRows:
         elif tensor.dim() and tensor.shape[0] > MOST_ROWS:
             self._total = max(self._total, tensor.shape[0])
         if len(self._trained) < MOST_TRAINED:
-            found = row_prints(tensor, MOST_ROWS)
+            found = _prints(tensors)
             if found and not self._trained:
-                self._coarse = _is_coarse(tensor)
+                self._coarse = all(_is_coarse(each) for each in _with_rows(tensors))
             self._trained.update(found)
 
-    def evaluate(self, loader: Loader | None, tensor: torch.Tensor, site: Site | None) -> None:
+    def evaluate(self, loader: Loader | None, tensors: Sequence[torch.Tensor], site: Site | None) -> None:
         """Take in a batch that is evaluated; one that no loader gives only where it is more than a batch."""
+        tensor = tensors[0]
         if not self._trained or (loader is None and tensor.dim() and tensor.shape[0] <= self._batch):
             return  # before any training, or the batch that is trained on, once more
         kind = _Kind(loader.name if loader is not None else "", None if loader is not None else site)
@@ -70,7 +73,7 @@ class SharedRows:
                 return
             known = self._evaluated[kind] = _Evaluated(loader, site)
         if len(known.prints) < MOST_EVALUATED:
-            prints = row_prints(tensor, MOST_ROWS)
+            prints = _prints(tensors)
             known.prints.update(prints)
             known.equal.update(self._trained.intersection(prints))
 
@@ -95,6 +98,18 @@ class SharedRows:
                     place=place_of(each.site),
                 )
             )
+
+
+def _with_rows(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the tensors that have as many rows as the first."""
+    first = tensors[0]
+    return [each for each in tensors if each.shape[:1] == first.shape[:1]]
+
+
+def _prints(tensors: Sequence[torch.Tensor]) -> list[int]:
+    """Return a number for each row of several tensors together."""
+    columns = [row_prints(each, MOST_ROWS) for each in _with_rows(tensors)]
+    return columns[0] if len(columns) == 1 else [hash(row) for row in zip(*columns, strict=True)]
 
 
 def _is_coarse(tensor: torch.Tensor) -> bool:

@@ -155,7 +155,7 @@ class Strays:
         for module, site, name in self._built:
             if next(module.parameters(), None) is not None:
                 counted[site] = self._making(module, site, name)
-            elif type(module).__module__.startswith("torch."):  # the user's own may get weights as they like
+            elif str(type(module).__module__).startswith("torch."):  # the user's own may get weights as they like
                 self._weightless.add(type(module))
         for making in counted.values():
             making.num_calls += 1

@@ -71,7 +71,7 @@ def _record(
     return StepRecord(
         optimizer=name,
         class_name=type(optimizer).__name__,
-        built_in=type(optimizer).__module__.startswith("torch.optim"),
+        built_in=str(type(optimizer).__module__).startswith("torch.optim"),
         parameters=len(sizes),
         elements=sum(sizes),
         median_elements=int(statistics.median(sizes)),

@@ -95,7 +95,7 @@ def _scripted(model: nn.Module) -> Callable[..., Any] | None:
 
 def _is_of_the_compiler(error: Exception) -> bool:
     # torch.compile itself raises a plain RuntimeError where Python or the platform is not supported.
-    return type(error).__module__.startswith(_COMPILERS) or "torch.compile is not supported" in str(error)
+    return str(type(error).__module__).startswith(_COMPILERS) or "torch.compile is not supported" in str(error)
 
 
 def _first_line(error: Exception) -> str:
