@@ -150,6 +150,6 @@ for _ in range(20):
 def test_classes_that_code_without_a_name_makes_are_watched_as_any(recwarn):
     """Code that is run in a bare dict makes classes that belong to no module."""
     with Watch(Settings(save=False, level="expert"), session=Session()) as run:
-        exec(NAMELESS, {})
+        exec(NAMELESS, {})  # noqa: S102 - as a user does
     assert run.of(FailureRecord) == []
     assert run.steps == 20

@@ -19,6 +19,7 @@ from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
 from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
 from torchmagic.probes.sites import MEMO
+from torchmagic.probes.step_nesting import PLAIN, is_inner
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
 from torchmagic.probes.user_warnings import warn_at_user
@@ -48,8 +49,7 @@ class Taps:
         on_failure: Callable[[object, Exception], None],
         loud: tuple[type[Exception], ...] = (),
     ) -> None:
-        self.leaves = self.follows = False
-        self._sees_modules = False
+        self.leaves = self.follows = self._sees_modules = False
         self.called: set[int] | None = None
         self.ranges: dict[int, Any] | None = None  # of modules, by identity, for ``see("modules")``
         self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
@@ -233,7 +233,7 @@ class Taps:
 
     @never_compiled
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.quiet and not self.turn.trains(self.is_busy):
+        if not (self.quiet or self.turn.trains(self.is_busy)) or (type(optimizer) not in PLAIN and is_inner(optimizer)):
             return
         self.emit("step_begin", optimizer, frame_at(1))
         clock = self.clock
@@ -242,7 +242,7 @@ class Taps:
 
     @never_compiled
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if get_ident() != self.turn.ident:
+        if get_ident() != self.turn.ident or (type(optimizer) not in PLAIN and is_inner(optimizer)):
             return
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
