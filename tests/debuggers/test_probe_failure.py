@@ -1,6 +1,8 @@
 """This file tests that a probe of ours that fails does not disturb the loop."""
 
 import warnings
+import weakref
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,6 +10,7 @@ from torch import nn
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import FailureRecord
 from torchmagic.session.session import Session
 
@@ -153,3 +156,62 @@ def test_classes_that_code_without_a_name_makes_are_watched_as_any(recwarn):
         exec(NAMELESS, {})  # noqa: S102 - as a user does
     assert run.of(FailureRecord) == []
     assert run.steps == 20
+
+
+class Silent:
+    """Says nothing of itself, as a proxy outside of its request."""
+
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+class Sly(dict):
+    """A dict that is none where it is asked."""
+
+    def items(self):
+        raise RuntimeError
+
+    values = keys = __iter__ = items
+
+
+class Sequence(list):
+    """A list that is none where it is gone through."""
+
+    def __iter__(self):
+        raise RuntimeError
+
+    __getitem__ = __len__ = __iter__
+
+
+def gone():
+    return weakref.proxy(nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize("level", ["basic", "expert"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"request": Silent()},
+        {"gone": gone()},
+        {"held": [gone(), Silent()], "owner": SimpleNamespace(proxy=Silent(), models={"a": gone()}, kept=[[gone()]])},
+        {
+            "sly": Sly(a=1),
+            "list": Sequence([1]),
+            "in": [Sequence([2])],
+            "keys": {Silent: 1, 1.5: 2},
+            "Out": {1: gone()},
+            "_": Silent(),
+        },
+    ],
+)
+def test_names_that_do_not_say_what_they_are_are_left_alone(names, level):
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    opt = torch.optim.Adam(net.parameters())
+    namespace = {**names, "net": net, "opt": opt}
+    with Watch(Settings(save=False, level=level), namespace=namespace, session=Session()) as run:
+        for _ in range(10):
+            opt.zero_grad()
+            nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.randint(0, 2, (8,))).backward()
+            opt.step()
+    assert run.of(FailureRecord) == []
+    assert [each.name for each in run.of(ModelRecord)] == ["net"]

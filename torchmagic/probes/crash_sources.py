@@ -20,7 +20,7 @@ def scopes(theirs: Iterable[Entry], cast: Cast, namespace: Mapping[str, Any]) ->
     for module in modules_of(cast):
         codes += _methods(type(module))
     codes += [function.__code__ for _, function in cast.names.functions()]
-    codes += [value.__code__ for value in list(namespace.values()) if isinstance(value, FunctionType)]
+    codes += [value.__code__ for value in list(namespace.values()) if type(value) is FunctionType]
     for code in codes:
         if is_users_file(code.co_filename):
             scope = (code.co_firstlineno, code.co_name)

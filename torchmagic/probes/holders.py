@@ -12,7 +12,7 @@ from torchmagic.probes.graph_walk import MOST_NODES, saved, walk
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.storages import Block, Ledger, blocks_of, tensors_in
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.variables import variables
+from torchmagic.probes.variables import answers, variables
 from torchmagic.records.memory import HolderRecord
 from torchmagic.session.recorder import Recorder
 
@@ -66,7 +66,8 @@ class Holders:
                 yield from ((f"Out[{number!r}]", "output", each) for each in tensors_in(value))
         for name, value in list(self._namespace.items()):
             # IPython puts the same result into Out: what is there already is told, and another value is the user's own
-            if _OUTPUT.fullmatch(name) and not (isinstance(outputs, dict) and name.strip("_") == ""):
+            again = isinstance(outputs, dict) and name.strip("_") == ""
+            if _OUTPUT.fullmatch(name) and not again and answers(value):
                 yield from ((name, "output", each) for each in tensors_in(value))
         for frame in _dead_frames():
             for name, value in list(frame.f_locals.items())[:MOST_LOCALS]:

@@ -10,9 +10,12 @@ from torch.utils.data import DataLoader
 
 from torchmagic.probes.expressions import callee, first_argument, receiver
 from torchmagic.probes.sites import is_users
+from torchmagic.probes.variables import answers, attributes_of, held_in
 
 # Items of a list or dict of models that are looked at.
 MOST_ITEMS = 64
+# Keys that can be written as they are shown; of others who knows what their class does when it is shown.
+_PLAIN_KEYS = (str, int, float, bool, tuple, bytes)
 
 
 class Names:
@@ -98,14 +101,18 @@ class Names:
         items = _public(self._namespace.items())
         yield from items
         for name, value in items:
-            if isinstance(value, dict):
-                yield from ((f"{name}[{key!r}]", each) for key, each in list(value.items())[:MOST_ITEMS])
-            elif isinstance(value, (list, tuple)):
-                yield from ((f"{name}[{i}]", each) for i, each in enumerate(value[:MOST_ITEMS]))
-            elif not isinstance(value, (nn.Module, type)) and not _is_torchs(value):
-                attributes = getattr(value, "__dict__", None)
-                if isinstance(attributes, dict):
-                    yield from ((f"{name}.{key}", each) for key, each in _public(attributes.items()))
+            yield from ((path, each) for path, each in _within(name, value) if answers(each))
+
+
+def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds, by its own type's methods and not by those of a user's class."""
+    if isinstance(value, dict):
+        plain = [(key, each) for key, each in list(dict.items(value))[:MOST_ITEMS] if type(key) in _PLAIN_KEYS]
+        yield from ((f"{name}[{key!r}]", each) for key, each in plain)
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"{name}[{i}]", each) for i, each in enumerate(held_in(value, slice(MOST_ITEMS))))
+    elif not isinstance(value, (nn.Module, type)) and not _is_torchs(value):
+        yield from ((f"{name}.{key}", each) for key, each in _public(attributes_of(value).items()))
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
@@ -129,7 +136,7 @@ def _is_torchs(value: Any) -> bool:
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in list(items) if not name.startswith("_")]
+    return [(name, value) for name, value in list(items) if not name.startswith("_") and answers(value)]
 
 
 def _size(module: nn.Module) -> int:

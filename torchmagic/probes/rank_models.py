@@ -11,6 +11,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from torchmagic.probes.members import Model
+from torchmagic.probes.variables import answers
 from torchmagic.records.place import Place
 from torchmagic.records.ranks import Wrapping, WrapRecord
 from torchmagic.tensors.checksum import is_shard
@@ -106,7 +107,8 @@ class Wrappers:
     """
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
-        found = [value for value in tuple(namespace.values()) if isinstance(value, DistributedDataParallel)]
+        values = [value for value in tuple(namespace.values()) if answers(value)]
+        found = [value for value in values if isinstance(value, DistributedDataParallel)]
         self._known: list[weakref.ref[nn.Module]] = [weakref.ref(each) for each in found]
         self._groups: list[Any] = []
 

@@ -7,6 +7,8 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from torchmagic.probes.variables import answers, held_in
+
 # Items of batches, states and outputs that are searched for tensors in all.
 MOST_ITEMS = 1024
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -85,11 +87,10 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
         if not todo:
             return
         item = todo.pop()
-        if isinstance(item, torch.Tensor):
+        if issubclass(type(item), torch.Tensor):
             yield item
-        elif isinstance(item, (list, tuple, dict)):
-            items = list(item.values()) if isinstance(item, dict) else item
-            todo += reversed(items[:MOST_ITEMS])
+        elif answers(item) and isinstance(item, (list, tuple, dict)):
+            todo += reversed(held_in(item, slice(MOST_ITEMS)))
 
 
 def _parts(tensor: torch.Tensor) -> list[tuple[torch.UntypedStorage, int]]:

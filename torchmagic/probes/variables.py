@@ -16,16 +16,25 @@ _OPAQUE = (type, ModuleType)
 _CONTAINERS = (list, tuple, dict, deque)
 
 
+def answers(value: Any) -> bool:
+    """Whether a value says what it is: a proxy whose object is gone, or not there yet, raises where it is asked."""
+    try:
+        value.__class__  # noqa: B018 - as isinstance asks
+    except Exception:  # noqa: BLE001 - the code of whoever made it
+        return False
+    return True
+
+
 def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each public name with its value, and, for containers and objects, with what they hold.
+    """Yield each public name with its value, and, for containers and objects, with what they hold; all of it answers.
 
     A list ``losses`` of tensors is yielded item by item under the one name ``losses``; attributes are yielded as
     ``trainer.history``, and the items of a list in an attribute under that name too.
     """
     for name, value in list(namespace.items()):
-        if not name.startswith("_") and name not in ("In", "Out"):
+        if not name.startswith("_") and name not in ("In", "Out") and answers(value):
             yield name, value
-            yield from _within(name, value)
+            yield from ((path, each) for path, each in _within(name, value) if answers(each))
 
 
 def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -41,32 +50,40 @@ def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the attributes in an object's dictionary; properties are not asked."""
+    for key, each in list(attributes_of(value).items())[:MOST_ITEMS]:
+        yield f"{name}.{key}", each
+        if answers(each) and isinstance(each, _CONTAINERS):
+            yield from ((f"{name}.{key}", item) for item in items_of(each))
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return an object's dictionary, without asking its class for it; an empty one where it has none."""
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return
-    if not isinstance(attributes, dict):
-        return
-    for key, each in list(attributes.items())[:MOST_ITEMS]:
-        yield f"{name}.{key}", each
-        if isinstance(each, _CONTAINERS):
-            yield from ((f"{name}.{key}", item) for item in items_of(each))
+        return {}
+    return attributes if isinstance(attributes, dict) else {}
 
 
 def items_of(value: Any) -> list[Any]:
     """Return the last items of a list, tuple or dict, and those of the lists, tuples and dicts in it, and in these."""
     found = level = _last(value)
     for _ in range(DEEPER):
-        level = [each for item in level if isinstance(item, _CONTAINERS) for each in _last(item)][-MOST_INSIDE:]
+        inside = (item for item in level if answers(item) and isinstance(item, _CONTAINERS))
+        level = [each for item in inside for each in _last(item)][-MOST_INSIDE:]
         found = found + level
     return found
 
 
 def _last(value: Any) -> list[Any]:
-    """Return the newest items of a container, by its own type's methods and not by those of a user's class."""
-    newest = slice(-MOST_ITEMS, None)
+    """Return the newest items of a container."""
+    return held_in(value, slice(-MOST_ITEMS, None))
+
+
+def held_in(value: Any, part: slice) -> list[Any]:
+    """Return some items of a list, tuple, dict or deque, by its own type's methods, not by those of a user's class."""
     if isinstance(value, list):
-        return list.__getitem__(value, newest)
+        return list.__getitem__(value, part)
     if isinstance(value, tuple):
-        return list(tuple.__getitem__(value, newest))
-    return list(dict.values(value) if isinstance(value, dict) else deque.__iter__(value))[newest]
+        return list(tuple.__getitem__(value, part))
+    return list(dict.values(value) if isinstance(value, dict) else deque.__iter__(value))[part]
