@@ -73,7 +73,9 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
         r"dtypes? (of|to be) ",
         r"expected (scalar type|target dtype|dtype)",
         r"[Ee]xpected object of (scalar|data) type",
-        r"type \([\w. ]+\) and (bias|weight) type \([\w. ]+\) should be the same",
+        r"same scalar type",
+        r"type \([\w:. ]+\) and (bias|weight) type \([\w:. ]+\) should be the same",
+        r"Integral inputs not supported",
         r"does not match weight dtype",
         r"following scalar types",
         r"not implemented for '\w+'",
@@ -100,6 +102,7 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
     ),
     CrashKind.SHAPE: (
         r"shapes? cannot be multiplied",
+        r"[Ii]ncompatible matrix sizes",
         r"size mismatch",
         r"[Ss]ize mismatch",
         r"must match the size",

@@ -18,6 +18,8 @@ from statistics import median
 
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.analyses.model_names import parameters_in
+from torchmagic.analyses.objective import last_beginning
+from torchmagic.analyses.rates import searches_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
@@ -48,8 +50,8 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
     if not norms or _falls_though_summed(run, list(losses.values())):
         return
     where, threshold = _outlier(norms) or _rise(steps, norms, losses, broke=_breaks_by_itself(run)) or (None, 0.0)
-    if where is None:
-        return
+    if where is None or (steps[where] < last_beginning(run) and searches_rate(run)):
+        return  # one of several rates that were tried was too high; the last training is sound
     backward = next(iter(run.of(BackwardRecord)), None)
     worst = max((n for n in norms if math.isfinite(n)), default=math.inf)
     parameter = _largest(run, steps[where])

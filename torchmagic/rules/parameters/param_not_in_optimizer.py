@@ -15,9 +15,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.objective import GroupRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.rules.rule import Located, line_in, line_of, rule
@@ -39,12 +40,24 @@ def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
         if records[-1].owned == 0 and not records[-1].training:
             continue  # a fixed network in evaluation mode that gradients only pass through
         names = _steady(records)
-        if names:
+        if names and not _is_read(run, records):
             found.append(_finding(run, names, records))
     if len(found) <= MOST_MODELS:
         yield from found
     else:
         yield replace(found[0], title=f"{found[0].title}, and so for {len(found) - 1} other models")
+
+
+def _is_read(run: Run, records: Sequence[UnownedGradientsRecord]) -> bool:
+    """Whether it is a copy of a model that is trained, and the code reads gradients: those of a copy correct others."""
+    if records[-1].owned or not reads_gradients(run.source):
+        return False
+    shapes: dict[str, dict[str, tuple[int, ...]]] = {}
+    for each in run.of(ParameterRecord):
+        shapes.setdefault(each.model, {})[each.name.removeprefix(each.model)] = each.shape
+    unowned = {record.model for record in run.of(UnownedGradientsRecord)}
+    own = shapes.get(records[-1].model)
+    return own is not None and any(theirs == own for model, theirs in shapes.items() if model not in unowned)
 
 
 def _steady(records: Sequence[UnownedGradientsRecord]) -> list[str]:
