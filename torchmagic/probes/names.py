@@ -1,6 +1,7 @@
 """This file is the names: what the user calls a model, an optimizer or a loader."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -107,12 +108,16 @@ class Names:
 def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an object holds, by its own type's methods and not by those of a user's class."""
     if isinstance(value, dict):
-        plain = [(key, each) for key, each in list(dict.items(value))[:MOST_ITEMS] if type(key) in _PLAIN_KEYS]
+        plain = [(key, each) for key, each in list(dict.items(value))[:MOST_ITEMS] if _is_plain(key)]
         yield from ((f"{name}[{key!r}]", each) for key, each in plain)
     elif isinstance(value, (list, tuple)):
         yield from ((f"{name}[{i}]", each) for i, each in enumerate(held_in(value, slice(MOST_ITEMS))))
     elif not isinstance(value, (nn.Module, type)) and not _is_torchs(value):
         yield from ((f"{name}.{key}", each) for key, each in _public(attributes_of(value).items()))
+
+
+def _is_plain(key: Any) -> bool:
+    return type(key) in _PLAIN_KEYS or issubclass(type(key), Enum)
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
