@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from torchmagic.analyses.source_lines import line_at
-from torchmagic.analyses.syntax import holds, last_name, tree_of
+from torchmagic.analyses.syntax import function_around, holds, last_name, tree_of
 from torchmagic.records.place import Place
 
 # What Python calls a function without a name; it returns all that it builds.
@@ -35,10 +35,9 @@ def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
 
 def is_returned(source: str, line: int) -> bool:
     """Whether the function around a line of some source returns what the line builds."""
-    around = [node for node in ast.walk(tree_of(source)) if isinstance(node, _FUNCTIONS) and holds(node, line)]
-    if not around:
+    function = function_around(tree_of(source), line)
+    if function is None:
         return False
-    function = max(around, key=lambda node: node.lineno)
     statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and holds(node, line)]
     # Of those that fill one line, as a function and its body may, the innermost comes last.
     statement = min(reversed(statements), key=lambda node: (node.end_lineno or node.lineno) - node.lineno)

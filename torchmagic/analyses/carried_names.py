@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import holds, tree_of
+from torchmagic.analyses.syntax import function_around, holds, tree_of
 
 # Methods that put another value into a list.
 _ADDING = frozenset({"append", "extend", "insert", "appendleft"})
@@ -80,22 +80,12 @@ def growth(source: str, name: str, line: int) -> int:
 
 def reads_before(source: str, name: str, line: int) -> bool:
     """Whether the function around a line that assigns a name reads that name there or above."""
-    inner = function_around(source, line)
+    inner = function_around(tree_of(source), line)
     return inner is not None and any(
         isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
         for node in ast.walk(inner)
         if getattr(node, "lineno", line + 1) <= line
     )
-
-
-def function_around(source: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """Return the innermost function that holds a line."""
-    functions = [
-        node
-        for node in ast.walk(tree_of(source))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and holds(node, line)
-    ]
-    return max(functions, key=lambda node: node.lineno, default=None)
 
 
 def loops_around(source: str, line: int) -> list[ast.For | ast.While]:

@@ -3,7 +3,7 @@
 import ast
 from typing import NamedTuple
 
-from torchmagic.analyses.syntax import holds, last_name, tree_of
+from torchmagic.analyses.syntax import function_around, holds, last_name, tree_of
 
 _BLOCKS = frozenset({"no_grad", "inference_mode"})
 
@@ -65,8 +65,7 @@ def _given(tree: ast.Module, loop: ast.For) -> list[ast.AST]:
     """Return what a loop goes through: as it stands there, was assigned to its name, or was given to its function."""
     found = list(ast.walk(loop.iter))
     names = {part.id for part in found if isinstance(part, ast.Name)}
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and holds(node, loop.lineno)]
-    around = max(functions, key=lambda node: node.lineno, default=None)
+    around = function_around(tree, loop.lineno)
     takes = around is not None and any(each.arg in names for each in (*around.args.args, *around.args.kwonlyargs))
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and any(

@@ -66,6 +66,12 @@ def holds(node: ast.stmt | ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the innermost function that holds a line."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return max((each for each in functions if holds(each, line)), key=lambda node: node.lineno, default=None)
+
+
 def _python_only(source: str) -> list[str]:
     lines = []
     for line in source.splitlines():

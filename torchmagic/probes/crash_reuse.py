@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.analyses.carried_names import carried, function_around, growth, loops_around, makings, reads_before
+from torchmagic.analyses.carried_names import carried, growth, loops_around, makings, reads_before
 from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.syntax import function_around, tree_of
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, expression_at, names_in, users
 from torchmagic.probes.crash_names import value_of
@@ -109,7 +110,7 @@ def _kept_in_attributes(entries: list[Entry], cast: Cast, tensors: Any) -> Found
             source = source_of(file)
             lines = [each.line for each in makings(source, f"self.{name}", 0)]
             kept = [line for line in lines if reads_before(source, f"self.{name}", line)]
-            around = [function_around(source, line) for line in lines]
+            around = [function_around(tree_of(source), line) for line in lines]
             once = bool(lines) and all(each is not None and each.name == "__init__" for each in around)
             if kept or once:
                 line = (kept or lines)[0]

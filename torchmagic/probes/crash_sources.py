@@ -8,7 +8,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry
-from torchmagic.probes.sites import is_users, is_users_file
+from torchmagic.probes.sites import is_torchs, is_users, is_users_file
 
 MOST_METHODS = 64
 
@@ -53,7 +53,7 @@ def attribute_classes(cast: Cast) -> dict[str, str]:
 def _methods(kind: type) -> Iterator[CodeType]:
     """Yield the code of a class's methods that are written by the user; what a decorator wraps is looked into."""
     for base in kind.__mro__:
-        if str(base.__module__).startswith("torch.") or base is object:
+        if is_torchs(base) or base is object:
             continue
         for value in list(vars(base).values())[:MOST_METHODS]:
             inner = getattr(value, "__wrapped__", value) if isinstance(value, FunctionType) else value

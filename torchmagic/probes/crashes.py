@@ -33,7 +33,7 @@ from torchmagic.probes.crash_reuse import reused_graph
 from torchmagic.probes.crash_values import Extent, extent
 from torchmagic.probes.gradless import Gradless
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.sites import source_of
+from torchmagic.probes.sites import is_torchs, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.place import Place
@@ -133,7 +133,7 @@ class Crashes:
             expression=text,
             module=path,
             class_name=type(module).__name__ if module is not None else "",
-            is_torchs=module is not None and _is_torchs(module),
+            is_torchs=module is not None and is_torchs(type(module)),
             settings=_settings(module),
             weights=facts(_own(module)),
             given=facts(_in_users_words(calls_of(module, entries) if module is not None else [], named)),
@@ -164,17 +164,13 @@ def _below(root: nn.Module, module: nn.Module) -> str | None:
     return next((path for path, part in root.named_modules() if part is module), None)
 
 
-def _is_torchs(module: nn.Module) -> bool:
-    return str(type(module).__module__).startswith("torch.")
-
-
 def _is_softmax(tensor: torch.Tensor) -> bool:
     return tensor.grad_fn is not None and "Softmax" in tensor.grad_fn.name()
 
 
 def _settings(module: nn.Module | None) -> dict[str, str]:
     """Return what one of torch's modules was built with."""
-    if module is None or not _is_torchs(module):
+    if module is None or not is_torchs(type(module)):
         return {}
     held = {name: vars(module)[name] for name in SETTINGS if name in vars(module)}
     return {name: str(value) for name, value in held.items() if isinstance(value, int | str | tuple)}
@@ -210,7 +206,7 @@ def _built(path: str, theirs: list[Entry], modules: list[nn.Module]) -> Place | 
     for module in modules:
         init = getattr(type(module), "__init__", None)
         code = getattr(init, "__code__", None) if not isinstance(init, MethodType) else None
-        if code is not None and not _is_torchs(module):
+        if code is not None and not is_torchs(type(module)):
             files.setdefault(code.co_filename)
     for file in files:
         source = source_of(file)

@@ -5,6 +5,7 @@ from typing import Any
 
 from torch.distributions import Distribution
 
+from torchmagic.probes.sites import is_torchs
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, named_like
 
@@ -29,6 +30,6 @@ def distributions() -> tuple[tuple[type, str], ...]:
 def _below(kind: type) -> Iterator[type]:
     below: list[type] = kind.__subclasses__()
     for each in below:
-        if str(each.__module__).startswith("torch."):
+        if is_torchs(each):
             yield each
             yield from _below(each)

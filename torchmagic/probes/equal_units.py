@@ -11,7 +11,7 @@ from torch import nn
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Optimizer
 from torchmagic.probes.pacing import next_look
-from torchmagic.probes.sites import Site, place_of, site_of
+from torchmagic.probes.sites import Site, is_torchs, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.structure import EqualUnitsRecord
 from torchmagic.session.recorder import Recorder
@@ -92,7 +92,7 @@ class EqualUnits:
                 continue
             modules = self._owners() if modules is None else modules
             module = modules.get(id(tensor))
-            if module is not None and str(type(module).__module__).startswith("torch."):
+            if module is not None and is_torchs(type(module)):
                 dims = [0] if 0 in dims and not isinstance(module, ROWS_ARE_NO_UNITS) else []
             if dims or (isinstance(module, ROWS_ARE_NO_UNITS) and not tensor.detach().any()):
                 found.append(_Weight(tensor, name, module, dims, self._line(tensor)))

@@ -1,5 +1,6 @@
 """This file counts in how many training forwards each module of a model runs, while somebody asks."""
 
+from collections.abc import Iterator
 from types import CodeType, FrameType
 
 from torch import nn
@@ -78,10 +79,13 @@ class Executed:
 
     def hooks(self, path: str) -> list[CodeType]:
         """Return the code of what is hooked to the forward of a module, or of a part of it."""
-        held = [
-            (model.paths.get(id(part), ""), part)
-            for model in self._cast.models
-            if (root := model.ref()) is not None
-            for part in root.modules()
-        ]
-        return [code for each, part in held if f"{each}.".startswith(f"{path}.") for code in hooks_of(part)]
+        inside = (part for each, part in parts_of(self._cast) if f"{each}.".startswith(f"{path}."))
+        return [code for part in inside for code in hooks_of(part)]
+
+
+def parts_of(cast: Cast) -> Iterator[tuple[str, nn.Module]]:
+    """Yield all modules of the models that take part, each with its path."""
+    for model in cast.models:
+        root = model.ref()
+        for part in root.modules() if root is not None else ():
+            yield model.paths.get(id(part), ""), part

@@ -55,8 +55,6 @@ class _Slot:
 
 # One slot for each thing of torch's in the whole process: runs that overlap may end in any order.
 _slots: dict[tuple[int, str], _Slot] = {}
-# Those of them that yield to the compiler.
-_yielding: list[_Slot] = []
 # Runs of several threads may begin and end at the same time.
 _changing = ForkSafeLock()
 
@@ -64,10 +62,12 @@ _changing = ForkSafeLock()
 def step_aside(*, aside: bool) -> None:
     """Show torch's functions as they are without us, or as they are watched; methods stay watched."""
     with _changing:
-        for slot in _yielding:  # without a call for each: compiled code is entered at every step
+        for slot in _slots.values():  # without a call for each: compiled code is entered at every step
+            if not slot.yields or aside is slot.aside:
+                continue
             target, attribute, own = slot.place.seat
             there, then = (slot.installed, own) if aside else (own, slot.installed)
-            if aside is not slot.aside and getattr(target, attribute) is there:
+            if getattr(target, attribute) is there:
                 slot.aside = aside
                 setattr(target, attribute, then)
 
@@ -105,8 +105,6 @@ class Patches:
             slot = _slots.get(key)
             if slot is None:
                 slot = _slots[key] = _Slot(owner, name)
-                if slot.yields:
-                    _yielding.append(slot)
             slot.wraps.append((self, wrap))
             slot.rebuild()
             self._names.append(key)
@@ -125,9 +123,7 @@ class Patches:
         slot.wraps = [(whose, wrap) for whose, wrap in slot.wraps if whose is not self]
         if not slot.wraps:
             del _slots[key]
-            if slot.yields:
-                _yielding.remove(slot)
-                if slot.place.is_named:
-                    gone.append(slot.installed)
-                    originals.append(slot.place.original)
+            if slot.yields and slot.place.is_named:
+                gone.append(slot.installed)
+                originals.append(slot.place.original)
         slot.rebuild()

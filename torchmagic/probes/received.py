@@ -10,7 +10,7 @@ from torch import nn
 from torchmagic.analyses.scopes import Scope, is_dropped
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_cut
-from torchmagic.probes.executed import Executed
+from torchmagic.probes.executed import Executed, parts_of
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
 from torchmagic.probes.members import Optimizer
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
@@ -159,8 +159,7 @@ class Received:
 
     def _is_torchs(self, path: str) -> bool:
         """Whether a path is that of one of torch's own layers, whose forward uses all that it has."""
-        roots = [(model, root) for model in self._cast.models if (root := model.ref()) is not None]
-        kinds = (type(part) for model, root in roots for part in root.modules() if model.paths.get(id(part)) == path)
+        kinds = (type(part) for each, part in parts_of(self._cast) if each == path)
         return any(str(kind.__module__).startswith("torch.nn.modules.") for kind in kinds)
 
     def _names(self) -> dict[int, str]:

@@ -112,6 +112,11 @@ def is_users_file(filename: str) -> bool:
     return _kind(filename) == "user"
 
 
+def is_torchs(kind: type) -> bool:
+    """Whether a class is one of torch's; one that was made by ``exec`` in a bare dict belongs to no module."""
+    return str(kind.__module__).startswith("torch.")
+
+
 def is_ours(filename: str) -> bool:
     """Whether a file belongs to torchmagic."""
     return filename.startswith(_OURS)

@@ -13,7 +13,7 @@ from torchmagic.probes.attributes import attributes, tensors_of
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, place_given
 from torchmagic.probes.reach import Reach
-from torchmagic.probes.sites import Site, is_users, place_of, user_frame
+from torchmagic.probes.sites import Site, is_torchs, is_users, place_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.connection import MadeInForwardRecord, UnregisteredRecord
 from torchmagic.session.recorder import Recorder
@@ -155,7 +155,7 @@ class Strays:
         for module, site, name in self._built:
             if next(module.parameters(), None) is not None:
                 counted[site] = self._making(module, site, name)
-            elif str(type(module).__module__).startswith("torch."):  # the user's own may get weights as they like
+            elif is_torchs(type(module)):  # the user's own may get weights as they like
                 self._weightless.add(type(module))
         for making in counted.values():
             making.num_calls += 1

@@ -77,7 +77,9 @@ def _together(tensors: list[torch.Tensor]) -> list[Moments | None]:
         means = np.add.reduceat(flat, starts) / counts
         lows, highs = np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
         filled = flat != 0
-        zero_shares = np.zeros_like(means) if filled.all() else 1 - np.add.reduceat(filled, starts, dtype=np.int64) / counts
+        zero_shares = (
+            np.zeros_like(means) if filled.all() else 1 - np.add.reduceat(filled, starts, dtype=np.int64) / counts
+        )
         squares = np.add.reduceat(np.square(flat, out=flat), starts)
         variances = squares / counts - means**2
         variances[lows == highs] = 0
