@@ -2,6 +2,7 @@
 
 import warnings
 import weakref
+from enum import Enum
 from types import SimpleNamespace
 
 import pytest
@@ -183,6 +184,19 @@ class Sequence(list):
     __getitem__ = __len__ = __iter__
 
 
+class Key:
+    """A key that cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+class Place(Enum):
+    """A key that says what it is."""
+
+    HEAD = 1
+
+
 def gone():
     return weakref.proxy(nn.Linear(1, 1))
 
@@ -192,6 +206,7 @@ def gone():
     "names",
     [
         {"request": Silent()},
+        {"models": {Key(): gone(), Place.HEAD: nn.Linear(1, 1)}},
         {"gone": gone()},
         {"held": [gone(), Silent()], "owner": SimpleNamespace(proxy=Silent(), models={"a": gone()}, kept=[[gone()]])},
         {
@@ -215,3 +230,10 @@ def test_names_that_do_not_say_what_they_are_are_left_alone(names, level):
             opt.step()
     assert run.of(FailureRecord) == []
     assert [each.name for each in run.of(ModelRecord)] == ["net"]
+
+
+def test_a_model_in_a_dict_is_called_by_its_key():
+    net = nn.Linear(4, 2)
+    with Watch(Settings(save=False, level="basic"), namespace={"nets": {Place.HEAD: net}}, session=Session()) as run:
+        net(torch.randn(3, 4)).sum().backward()
+    assert [each.name for each in run.of(ModelRecord)] == [f"nets[{Place.HEAD!r}]"]

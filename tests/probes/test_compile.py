@@ -237,6 +237,18 @@ def test_functions_are_torchs_own_while_compiled_code_runs_and_stay_so_where_oth
     assert seen == [(True, True)]
 
 
+def test_what_others_have_put_in_the_place_of_a_function_is_still_there_after_compiled_code(monkeypatch):
+    def theirs(*_):
+        return None
+
+    monkeypatch.setattr(nn.utils, "clip_grad_norm_", nn.utils.clip_grad_norm_)  # what it puts back in the end
+    with Watch(Settings(save=False), session=Session()):
+        monkeypatch.setattr(nn.utils, "clip_grad_norm_", theirs)
+        torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
+        assert nn.utils.clip_grad_norm_ is theirs
+    assert nn.utils.clip_grad_norm_ is theirs
+
+
 def test_the_class_of_all_modules_stays_as_it_is_where_compiled_code_begins():
     """To change a class empties what Python remembers of it and of all its heirs: too dear for every step."""
     seen = []

@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from torch import nn
 
 from torchmagic.analyses.early_stopping import early_stopping
+from torchmagic.probes.modes import is_alone
 from torchmagic.records.evaluation import EvaluationRecord
 
 ONLY = {"only": ("data", "validation", "backward")}
@@ -304,3 +306,25 @@ def test_each_of_two_networks_has_the_losses_of_its_own_outputs(run_cell):
     assert run.subjects("eval_loss") == ("cross_entropy(net)", "cross_entropy(other)")
     assert run.series("eval_loss", name="cross_entropy(net)")[1][-1] == pytest.approx(names["a"].item())
     assert run.series("eval_loss", name="cross_entropy(other)")[1][-1] == pytest.approx(names["b"].item())
+
+
+@pytest.mark.parametrize(
+    ("evaluates", "trains", "alone"),
+    [
+        ([""], ["0", "1"], True),
+        ([""], ["1"], False),  # dropout alone was woken
+        ([], ["0", "1"], False),
+        (["", "0"], ["1"], False),
+    ],
+)
+def test_a_model_is_alone_in_evaluation_mode_where_none_of_its_parts_is(evaluates, trains, alone):
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)).eval()
+    for path, module in net.named_modules():
+        module.training = path in trains or (path == "" and "" not in evaluates)
+    assert is_alone(net) is alone
+
+
+def test_a_model_of_dropout_alone_that_was_woken_is_not_alone():
+    net = nn.Sequential(nn.Dropout(0.5)).eval()
+    net[0].train()
+    assert not is_alone(net)

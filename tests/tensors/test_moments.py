@@ -167,6 +167,11 @@ def test_a_deviation_that_cancels_in_single_precision_is_still_found(way):
     assert moments_of([tensor])[0].std == pytest.approx(wanted(tensor).std(), rel=1e-6)
 
 
+def test_a_share_of_no_zeros_has_no_sign(way):
+    (found,) = moments_of([torch.tensor([-1.0, -2.0], device="cpu")])
+    assert math.copysign(1.0, found.zero_share) == 1.0
+
+
 def test_a_deviation_that_cancels_in_double_precision_is_still_found():
     values = torch.randn(1000, dtype=torch.float64) * 1e-3 + 1e6
     (found,) = moments_of([values])
