@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from textwrap import indent, wrap
+from textwrap import indent
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
@@ -30,6 +30,7 @@ from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.source_rows import source_rows
 from torchmagic.views.skins.text_table import printable, shortened, text_table
+from torchmagic.views.skins.wrapping import wrap
 
 NUM_ROWS = 8
 _SPARK, _TRACK, _LONGEST = 32, 24, 40
