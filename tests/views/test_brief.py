@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from torchmagic.views.brief import run_text
 
 MOST_TOKENS = 400
 MARGIN = 0.05
+SECONDS_A_ROW = 0.0005
 
 
 def tokens(text):
@@ -28,13 +30,21 @@ def tokens(text):
     return sum(-(-len(part) // (5 if part[0].isalpha() else 3)) if part[0].isalnum() else 1 for part in parts)
 
 
+class Slow(TensorDataset):
+    """Rows that take their time, so that the wait for them is told on a busy machine too, whose steps take longer."""
+
+    def __getitem__(self, index):
+        time.sleep(SECONDS_A_ROW)
+        return super().__getitem__(index)
+
+
 @pytest.fixture(scope="module")
 def healthy():
     """Return a healthy run at the closest level: loaders, evaluation, a schedule, clipping."""
     torch.manual_seed(0)
     inputs = torch.randn(256, 1, 12, 12)
     targets = (inputs.mean((1, 2, 3)) > 0).long()
-    train = DataLoader(TensorDataset(inputs[:192], targets[:192]), batch_size=32, shuffle=True)
+    train = DataLoader(Slow(inputs[:192], targets[:192]), batch_size=32, shuffle=True)
     test = DataLoader(TensorDataset(inputs[192:], targets[192:]), batch_size=64)
     layers = [nn.Conv2d(1, 4, 3), nn.GELU(), nn.Conv2d(4, 4, 3), nn.GELU(), nn.Flatten(), nn.Linear(256, 2)]
     net = nn.Sequential(*layers)
