@@ -9,6 +9,7 @@ import random
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from time import perf_counter, process_time
 
 from workloads import Step
@@ -21,14 +22,25 @@ SURE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds a step of one block, or the ratio to the bare blocks beside it."""
+    """Seconds a step of one block, or the ratio to the bare blocks beside it.
+
+    Args:
+        cpu: CPU time, the mean of the steps.
+        wall: Wall time, the mean of the steps.
+        usual: CPU time of the median step: without what only some steps take.
+    """
 
     cpu: float
     wall: float
+    usual: float
 
     def ratio(self, before: "Times", after: "Times") -> "Times":
         """Return the ratio to the mean of the bare blocks before and after."""
-        return Times(2 * self.cpu / (before.cpu + after.cpu), 2 * self.wall / (before.wall + after.wall))
+        return Times(
+            2 * self.cpu / (before.cpu + after.cpu),
+            2 * self.wall / (before.wall + after.wall),
+            2 * self.usual / (before.usual + after.usual),
+        )
 
 
 @dataclass(slots=True)
@@ -45,10 +57,12 @@ Way = Callable[[], Times]
 
 def block(step: Step, count: int) -> Times:
     """Time so many steps."""
-    wall, cpu = perf_counter(), process_time()
+    wall, marks = perf_counter(), [process_time()]
     for index in range(count):
         step(index)
-    return Times((process_time() - cpu) / count, (perf_counter() - wall) / count)
+        marks.append(process_time())
+    wall = perf_counter() - wall
+    return Times((marks[-1] - marks[0]) / count, wall / count, median([b - a for a, b in pairwise(marks)]))
 
 
 def in_turns(step: Step, num_steps: int, ways: Mapping[str, Way], *, rounds: int) -> Measured:
@@ -96,6 +110,11 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 def cpu(ratios: Sequence[Times]) -> list[float]:
     """Return the ratios of CPU time."""
     return [each.cpu for each in ratios]
+
+
+def usual(ratios: Sequence[Times]) -> list[float]:
+    """Return the ratios of the median steps' CPU time."""
+    return [each.usual for each in ratios]
 
 
 def wall(ratios: Sequence[Times]) -> list[float]:
