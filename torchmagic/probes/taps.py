@@ -19,7 +19,7 @@ from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
 from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
 from torchmagic.probes.sites import MEMO
-from torchmagic.probes.step_nesting import PLAIN, is_inner
+from torchmagic.probes.step_nesting import Nesting
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
 from torchmagic.probes.user_warnings import warn_at_user
@@ -55,8 +55,7 @@ class Taps:
         self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
         self.communicating = self.alone = False
         self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
-        self.clock = PhaseClock()
-        self.turn = Turn()
+        self.clock, self.turn, self.nesting = PhaseClock(), Turn(), Nesting()
         self.spent = self.began = 0  # nanoseconds in listeners; what the clock said as the present event came
         self.closed_at = 0  # what the clock said then; 0 before
         self.stack: list[nn.Module] = []
@@ -233,7 +232,7 @@ class Taps:
 
     @never_compiled
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not (self.quiet or self.turn.trains(self.is_busy)) or (type(optimizer) not in PLAIN and is_inner(optimizer)):
+        if self.quiet or not self.turn.trains(self.is_busy) or not self.nesting.begins(optimizer):
             return
         self.emit("step_begin", optimizer, frame_at(1))
         clock = self.clock
@@ -242,7 +241,7 @@ class Taps:
 
     @never_compiled
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if get_ident() != self.turn.ident or (type(optimizer) not in PLAIN and is_inner(optimizer)):
+        if get_ident() != self.turn.ident or not self.nesting.ends(optimizer):
             return
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure

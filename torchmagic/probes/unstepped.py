@@ -212,9 +212,11 @@ class Unstepped:
             self._entry(each)
 
     def _open(self) -> Iterator[_Waiting]:
-        """Yield those of which more is to be known; one that is neither used nor reached is let go of."""
+        """Yield those of which more is to be known; let go of those not in use, and of those that step in another."""
+        related = self._taps.nesting.related if self._taps is not None else ()
         for key, entry in list(self._waiting.items()):
-            if not entry.used and not entry.iterations and entry.looks >= MOST_ITERATIONS:
+            unused = not entry.used and not entry.iterations and entry.looks >= MOST_ITERATIONS
+            if unused or entry.ref() in related:
                 del self._waiting[key]
             elif entry.iterations < MOST_ITERATIONS:
                 yield entry
