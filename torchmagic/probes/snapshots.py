@@ -13,7 +13,7 @@ from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
-from torchmagic.records.tensor import Histogram
+from torchmagic.records.tensor import Histogram, even_edges
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
 
@@ -151,13 +151,11 @@ def _histogram(values: torch.Tensor) -> Histogram | None:
         if not values.numel():
             return None
         low, high = (each.item() for each in torch.aminmax(values))
-    width = high - low
-    if not 0.0 < width < math.inf:
+    if not 0.0 < high - low < math.inf:
         return None
     num_bins = min(MOST_BINS, max(LEAST_BINS, 2 * math.isqrt(values.numel())))
     counts = torch.histc(values, num_bins, low, high).tolist()
-    edges = (*(low + width * i / num_bins for i in range(num_bins)), high)
-    return Histogram(edges=edges, counts=tuple(map(int, counts)))
+    return Histogram(edges=even_edges(low, high, num_bins), counts=tuple(map(int, counts)))
 
 
 def _spread(flat: torch.Tensor, most: int) -> torch.Tensor:

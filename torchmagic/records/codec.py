@@ -2,7 +2,7 @@
 
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -12,6 +12,7 @@ from torchmagic.records.kinds import KINDS
 
 # What JSON gives back as it was; there may be very many of them.
 _AS_THEY_ARE = (str, int)
+_PLAIN = {str, int, bool, type(None)}
 _BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 
@@ -35,22 +36,37 @@ def decode(value: Mapping[str, Any]) -> Any:
     return _build(kind, value)
 
 
-def _plain_fields(record: object) -> dict[str, Any]:
-    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}  # type: ignore[arg-type] # records are dataclasses
+def _plain_fields(record: Any) -> dict[str, Any]:
+    kind: Any = type(record)
+    return {name: _plain(getattr(record, name)) for name in _names(kind)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
     if isinstance(value, StrEnum):
         return value.value
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain_fields(value)
+    if isinstance(value, float):
+        return (
+            value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        )
+    if isinstance(value, (tuple, list)):
+        return list(value) if _is_plain(value) else [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    return value
+    return _plain_fields(value) if is_dataclass(kind) else value
+
+
+def _is_plain(values: Sequence[Any]) -> bool:
+    """Whether JSON takes a sequence as it is; there may be many, as of counts, and long ones."""
+    kinds = set(map(type, values))
+    return kinds <= _PLAIN or (kinds == {float} and all(map(math.isfinite, values)))
 
 
 @cache

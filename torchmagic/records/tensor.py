@@ -81,6 +81,12 @@ class Histogram:
     by_ratio: bool = False
 
 
+def even_edges(low: float, high: float, num_bins: int) -> tuple[float, ...]:
+    """Return edges at even distances, one more than bins: the same bits for the same ends."""
+    width = high - low
+    return (*[low + width * i / num_bins for i in range(num_bins)], high)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientSummary:
     """A tensor's ``.grad``: ``norm`` (L2) and ``abs_max`` are of its finite values, None where it has none."""

@@ -15,6 +15,7 @@ from torchmagic.session.document import dropped_plain, header
 from torchmagic.session.history import body_of, entry_of, heading
 from torchmagic.session.run import Run, Status
 from torchmagic.session.schema import in_one_go, prepare
+from torchmagic.session.slim import slim
 from torchmagic.session.stored import read_run
 
 # A step that lasts longer than so many seconds lets the run's time go on.
@@ -128,7 +129,7 @@ class Store:
             )
             entry = replace(entry_of(run), seconds=plain["seconds"], heading=heading(run.name, plain["source"]))
             db.execute("UPDATE entry SET body = ? WHERE number = ?", (body_of(entry), number))
-        bodies = ((run.id, mark.records + i, json.dumps(encode(record))) for i, record in enumerate(records))
+        bodies = ((run.id, mark.records + i, json.dumps(slim(encode(record)))) for i, record in enumerate(records))
         db.executemany("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", bodies)
         return number, Mark(mark.records + len(records), _insert_rows(db, run, mark), head)
 

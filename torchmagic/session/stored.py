@@ -9,6 +9,7 @@ from torchmagic.session.database import reading
 from torchmagic.session.entries import ENTRIES, entry_of_row
 from torchmagic.session.loading import from_header, restore, subjects_of
 from torchmagic.session.run import Run
+from torchmagic.session.slim import whole
 
 
 def read_run(path: Path, run_id: str) -> Run:
@@ -39,7 +40,7 @@ def read_run(path: Path, run_id: str) -> Run:
 
 def _whole(db: sqlite3.Connection, run: Run, run_id: str) -> Run:
     for (body,) in db.execute("SELECT body FROM record WHERE run = ? ORDER BY number", (run_id,)):
-        run.records.append(decode(json.loads(body)))
+        run.records.append(decode(whole(json.loads(body))))
     query = "SELECT metric, subjects, steps, cells FROM block WHERE run = ? ORDER BY rowid"
     for metric, subjects, steps, cells in db.execute(query, (run_id,)):
         run.frame(str(metric), subjects_of(json.loads(subjects))).load(steps, cells)
