@@ -218,6 +218,25 @@ def test_a_step_in_between_names_the_parameter_and_its_optimizer(run_cell):
     assert [finding.source for finding in run.findings if finding.rule == "inplace-autograd-error"] == ["opt.step()"]
 
 
+def test_a_state_that_a_function_carries_in_a_global_variable_is_told(run_cell):
+    source = """
+    rnn = nn.RNN(3, 3)
+    x, h = torch.randn(2, 3), None
+
+    def main():
+        global h
+        for _ in range(3):
+            out, h = rnn(x, h)
+            loss = out.sum()
+            loss.backward()
+
+    main()
+    """
+    run, _ = run_cell(source, raises=RuntimeError)
+    (record,) = run.of(ReusedGraphRecord)
+    assert (record.reuse, record.name, record.made.source) == (Reuse.CARRIED, "h", "out, h = rnn(x, h)")
+
+
 LOOP = """
 net, rnn = nn.Linear(3, 3), nn.RNN(3, 3)
 opt = torch.optim.SGD([*net.parameters(), *rnn.parameters()], lr=0.1)

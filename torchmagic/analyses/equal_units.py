@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.place import Place
 from torchmagic.records.structure import EqualUnitsRecord
 from torchmagic.session.run import Run
@@ -67,12 +68,11 @@ def line_of_filling(run: Run, weight: EqualUnitsHistory) -> Place | None:
     """Return the line that was seen to fill a weight, else one of the cell that may have, by what it calls."""
     if weight.place is not None:
         return weight.place
-    lines = lines_calling(run.source, FILLING)
+    found = places_by(run, lambda text: lines_calling(text, FILLING))
     name = weight.module.rpartition(".")[2]
-    own = [line for line in lines if name and not name.isdigit() and name in line_at(run.source, line)]
-    weights = [line for line in lines if "bias" not in line_at(run.source, line)]
-    chosen = next(iter([*own, *weights]), None)
-    return Place(file="", line=chosen, source=line_at(run.source, chosen)) if chosen is not None else None
+    own = [each for each in found if name and not name.isdigit() and name in each.source]
+    weights = [each for each in found if "bias" not in each.source]
+    return next(iter([*own, *weights]), None)
 
 
 def _history(records: list[EqualUnitsRecord]) -> EqualUnitsHistory:

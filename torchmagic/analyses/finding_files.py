@@ -1,8 +1,9 @@
 """This file finds the file of a finding: the cell or program that ran, or a place that a record tells."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding
@@ -20,10 +21,9 @@ Places = Mapping[str, set[tuple[str, int]]]
 def places_of(run: Run) -> Places:
     """Return the files and lines that the records of a run tell, by the text of the line."""
     found: dict[str, set[tuple[str, int]]] = {}
-    for record in run.records:
-        for place in _places(record):
-            if place.source and place.line and not any(sign in place.file for sign in _CELLS):
-                found.setdefault(place.source.strip(), set()).add((place.file, place.line))
+    for place in places_in(run.records):
+        if place.source and place.line and not any(sign in place.file for sign in _CELLS):
+            found.setdefault(place.source.strip(), set()).add((place.file, place.line))
     return found
 
 
@@ -42,12 +42,29 @@ def file_of(finding: Finding, run: Run, places: Places) -> tuple[str, int | None
     return next(iter(told)) if len(told) == 1 else ("", finding.line)
 
 
-def _places(value: Any) -> Iterator[Place]:
+def places_in(value: Any) -> Iterator[Place]:
+    """Yield the places that a record tells, or several records."""
     if isinstance(value, Place):
         yield value
+    elif isinstance(value, Mapping):
+        yield from places_in(tuple(value.values()))
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _places(each)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _places(getattr(value, field.name))
+            yield from places_in(each)
+    elif is_dataclass(value):
+        kind: Any = type(value)
+        for name in _holders(kind):
+            yield from places_in(getattr(value, name))
+
+
+@cache
+def _holders(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a class that may hold a place; there may be thousands of records of a class without."""
+    return tuple(name for name, hint in get_type_hints(kind).items() if _may_hold(hint))
+
+
+def _may_hold(hint: Any) -> bool:
+    kind: Any = hint
+    if is_dataclass(hint):
+        return hint is Place or bool(_holders(kind))
+    return any(_may_hold(each) for each in get_args(hint))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import beside, text_around
 from torchmagic.records.loss import LossInputRecord
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
@@ -28,9 +29,7 @@ def input_lines(run: Run, losses: Sequence[str]) -> Iterator[list[LossInputRecor
 
 def _line_of_loss(run: Run, loss: str, place: Place | None) -> Place | None:
     """Return where a loss that was read from the graph at its backward is computed, when one line alone calls it."""
-    if place is None or "backward(" not in place.source or f"{loss}(" in place.source or not run.source:
+    if place is None or "backward(" not in place.source or f"{loss}(" in place.source:
         return place
-    lines = lines_calling(run.source, WRITTEN_AS.get(loss, (loss,)))
-    if len(lines) != 1 or line_at(run.source, place.line) != place.source:
-        return place
-    return replace(place, line=lines[0], source=line_at(run.source, lines[0]))
+    lines = lines_calling(text_around(run, place), WRITTEN_AS.get(loss, (loss,)))
+    return beside(run, place, lines[0]) if len(lines) == 1 else place

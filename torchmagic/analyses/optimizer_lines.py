@@ -2,11 +2,10 @@
 
 import ast
 import copy
-from dataclasses import replace
 
 from torchmagic.analyses.model_names import model_name
-from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import holds, last_name, tree_of
+from torchmagic.analyses.texts import beside, text_around
 from torchmagic.records.objective import GroupRecord
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
@@ -27,7 +26,7 @@ def built_with(run: Run, group: GroupRecord, setting: str, value: float | None) 
     """
     number = group.subject.removeprefix(group.optimizer)  # "[1]" for the second of several groups
     if group.built is not None and not number:
-        for statement in _statements(run.source, group.built):
+        for statement in _statements(text_around(run, group.built), group.built):
             calls = [node for node in ast.walk(statement) if _builds(node, group.class_name)]
             if len(calls) == 1 and isinstance(calls[0], ast.Call) and _changed(calls[0], setting, value):
                 return ast.unparse(ast.fix_missing_locations(statement))
@@ -48,16 +47,16 @@ def place_of_setting(run: Run, group: GroupRecord, setting: str) -> Place | None
         setting: Keyword of the optimizer, as ``lr``.
     """
     built = group.built
-    if built is None or line_at(run.source, built.line) != built.source:
-        return built
+    if built is None:
+        return None
     calls = [
         node
-        for node in ast.walk(tree_of(run.source))
+        for node in ast.walk(tree_of(text_around(run, built)))
         if isinstance(node, ast.Call) and _builds(node, group.class_name) and holds(node, built.line)
     ]
     number = group.subject.removeprefix(group.optimizer).strip("[]")
     line = _line_of(calls[0], setting, int(number) if number.isdigit() else 0) if len(calls) == 1 else None
-    return built if line is None else replace(built, line=line, source=line_at(run.source, line))
+    return beside(run, built, line)
 
 
 def _line_of(call: ast.Call, setting: str, number: int) -> int | None:
@@ -75,9 +74,8 @@ def _line_of(call: ast.Call, setting: str, number: int) -> int | None:
 
 
 def _statements(source: str, place: Place) -> list[ast.stmt]:
-    """Return copies of the simple statements in a line of the cell, or of a line of another file by itself."""
-    is_own = line_at(source, place.line) == place.source
-    tree, line = (tree_of(source), place.line) if is_own else (tree_of(place.source), 1)
+    """Return copies of the simple statements in a line of a source, or of a line by itself where that is empty."""
+    tree, line = (tree_of(source), place.line) if source else (tree_of(place.source), 1)
     return [copy.deepcopy(node) for node in ast.walk(tree) if isinstance(node, _SIMPLE) and holds(node, line)]
 
 

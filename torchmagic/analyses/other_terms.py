@@ -58,14 +58,15 @@ def endless_fall(run: Run, objective: Objective) -> Fall | None:
     )
 
 
-def line_of_other_term(run: Run, loss: str) -> int | None:
-    """Return the only line of the cell that assigns a part of a loss that is no criterion; None where there are more.
+def line_of_other_term(run: Run, text: str, loss: str) -> int | None:
+    """Return the only line of a text that assigns a part of a loss that is no criterion; None where there are more.
 
     Args:
-        run: Its source is looked through, and the lines of its criteria are known.
+        run: The lines of its criteria are known.
+        text: The source in which its loss is computed.
         loss: Name of the loss.
     """
-    tree = tree_of(run.source)
+    tree = tree_of(text)
     criteria = {each.place.line for each in run.of(LossRecord) if each.place is not None}
     names = {last_name(part) for value in _sums(tree, loss, criteria) for part in ast.walk(value)}
     lines = {

@@ -56,6 +56,11 @@ def steadily(parse: Callable[[], T]) -> T:
     return parse()
 
 
+def names_in(source: str) -> list[str]:
+    """Return the names that a source reads or gives a value, each once."""
+    return list(dict.fromkeys(node.id for node in ast.walk(tree_of(source)) if isinstance(node, ast.Name)))
+
+
 def last_name(node: ast.AST) -> str:
     """Return a name or an attribute as its last part, ``sigmoid`` for ``torch.sigmoid``; empty for anything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

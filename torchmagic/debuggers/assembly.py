@@ -68,6 +68,7 @@ from torchmagic.probes.squashes import Squashes
 from torchmagic.probes.standstill import Standstill
 from torchmagic.probes.strays import Strays
 from torchmagic.probes.structure import Structure
+from torchmagic.probes.taken_part import TakenPart
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.target_range import TargetRange
 from torchmagic.probes.timing import Timing
@@ -156,6 +157,7 @@ class Assembly:
             make(Crashes, cast, self._gradless, self.namespace),
             *([make(LastLook, cast)] if settings.watches("weights") else []),
             *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),
+            make(TakenPart, cast, self.namespace),
         )
 
     def _losses(self, settings: Settings) -> Iterator[Probe]:

@@ -65,7 +65,12 @@ def _run() -> dict[str, Any]:
         "records": _list({"$ref": "#/$defs/record"}),
         "frames": _list({"$ref": "#/$defs/frame"}),
     }
-    extra = {"number": _PLAIN[int], "note": text, "tags": _list(text)}
+    texts = {
+        "type": "object",
+        "additionalProperties": text,
+        "description": "Other cells and files whose code took part, by the name that places give; empty as source is.",
+    }
+    extra = {"number": _PLAIN[int], "note": text, "tags": _list(text), "texts": texts}
     return _object(needed, optional=extra)
 
 

@@ -95,7 +95,12 @@ RUN_OPTIONS = (
     Option(flag="--save", field="save", fixed=True, help="Write the run to the project's store."),
     Option(flag="--no-save", field="save", fixed=False, help="Keep the run in memory only."),
     Option(flag="--source", field="keep_source", fixed=True, help="Write the cell's source with the run."),
-    Option(flag="--no-source", field="keep_source", fixed=False, help="Leave the cell's source out of it."),
+    Option(
+        flag="--no-source",
+        field="keep_source",
+        fixed=False,
+        help="Leave the source out of it: of the cell, and of other cells and files.",
+    ),
     Option(
         flag="--fail-on",
         field="fail_on",

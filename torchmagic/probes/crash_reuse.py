@@ -83,7 +83,7 @@ def _again(entry: Entry, loss: str) -> Found:
 
 def _carried(entry: Entry, loss: str, tensors: Any) -> Found:
     """Return a variable that the loop reads before it makes it anew, and whose graph is part of the loss's."""
-    names, root = names_in(entry.frame), _root(tensors)
+    names, root = {**entry.frame.f_globals, **names_in(entry.frame)}, _root(tensors)
     own = set(walk(tensors, most=MOST_NODES).nodes)
     for name, line in carried(_source(entry), entry.line).items():
         value = value_of(name, names)

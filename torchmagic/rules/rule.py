@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from torchmagic.analyses.source_lines import line_at
 from torchmagic.records.finding import Finding
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
@@ -63,11 +62,6 @@ def line_of(place: Place | None) -> Located:
     return Located(line=place.line or None, source=place.source)
 
 
-def only_line(run: Run, lines: Sequence[int], place: Place | None) -> Located:
-    """Return the only one of some lines of a run's own source; where there is none, or several, a place."""
-    return line_in(run, lines[0]) if len(lines) == 1 else line_of(place)
-
-
-def line_in(run: Run, line: int | None) -> Located:
-    """Return a line of a run's own source as the ``line`` and ``source`` of a finding; None stands for no line."""
-    return Located(line=line, source=line_at(run.source, line) if line is not None else None)
+def only_line(places: Sequence[Place], place: Place | None) -> Located:
+    """Return the only one of some places; where there is none, or several, another one."""
+    return line_of(places[0] if len(places) == 1 else place)

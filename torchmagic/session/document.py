@@ -31,11 +31,13 @@ def to_json(run: "Run") -> str:
 
 
 def header(run: "Run") -> dict[str, Any]:
-    """Return all of a run but its records and series, as plain values; the source only where it may be kept."""
+    """Return all of a run but its records and series, as plain values; sources only where they may be kept."""
+    keeps = run.settings.get("keep_source", True)
     return {
         "id": run.id,
         "name": run.name,
-        "source": run.source if run.settings.get("keep_source", True) else "",
+        "source": run.source if keeps else "",
+        "texts": run.texts if keeps else {},
         "settings": run.settings,
         "status": run.status.value,
         "started": run.clock.started,

@@ -93,5 +93,6 @@ def from_header(plain: dict[str, Any]) -> Run:
     run.clock.started, run.clock.seconds = float(plain["started"]), float(plain["seconds"])
     run.clock.cost = float(plain["cost"])
     run.steps = int(plain["steps"])
+    run.texts = {str(file): str(text) for file, text in plain.get("texts", {}).items()}
     run.findings = tuple(decode(finding) for finding in plain["findings"])
     return run

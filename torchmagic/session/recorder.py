@@ -45,6 +45,10 @@ class Recorder:
         """Keep a record."""
         self._run.records.append(record)
 
+    def keep_texts(self, gather: Callable[[Run], dict[str, str]]) -> None:
+        """Give the run the texts of other cells and files, by their names; what gathers them reads its records."""
+        self._run.texts = gather(self._run)
+
     def append(self, metric: str, values: Sequence[float], subjects: Sequence[str] = WHOLE) -> None:
         """Keep one row of a metric at the present step: one value a subject."""
         run = self._run

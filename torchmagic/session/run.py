@@ -48,6 +48,7 @@ class Run:
         number: Number in the history, from 1; 0 until it is known.
         note: What the user noted; ``Session.annotate`` changes it in the store as well.
         tags: The user's tags; the same.
+        texts: Of other cells and files whose code took part, by the file name that places give.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Run:
         self.id = run_id or uuid.uuid4().hex[:12]
         self.name = name
         self.source = source
+        self.texts: dict[str, str] = {}
         self.settings = dict(settings or {})
         self.number = 0
         self.note = ""

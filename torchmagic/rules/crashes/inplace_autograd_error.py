@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.carried_names import carried_state
 from torchmagic.analyses.crash_words import evidence, short, site_of
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by, text_around
 from torchmagic.records.crash import CrashKind, CrashSiteRecord, InplaceRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
@@ -66,9 +67,9 @@ def inplace_autograd_error(run: Run) -> Iterator[Finding]:
 def _carried(run: Run, site: CrashSiteRecord) -> str:
     """Return the state whose graph a loop carries on, and keeps by ``retain_graph=True``; empty where there is none."""
     place = site.place
-    if place is None or not _KEPT.search(place.source) or line_at(run.source, place.line) != place.source:
+    if place is None or not _KEPT.search(place.source):
         return ""
-    return carried_state(run.source, place.line)
+    return carried_state(text_around(run, place), place.line)
 
 
 def _of_a_state(site: CrashSiteRecord, change: InplaceRecord | None, state: str) -> Finding:
@@ -96,8 +97,7 @@ def _place(run: Run, site: CrashSiteRecord, change: InplaceRecord | None) -> Pla
     owner = next((each for each in run.of(OptimizerRecord) if each.name == change.optimizer), None)
     if owner is not None and owner.place is not None:
         return owner.place
-    lines = lines_calling(run.source, ("step",))
-    return Place(file="", line=lines[0], source=line_at(run.source, lines[0])) if lines else site.place
+    return next(iter(places_by(run, lambda text: lines_calling(text, ("step",)))), site.place)
 
 
 def _title(change: InplaceRecord | None, name: str, site: CrashSiteRecord) -> str:

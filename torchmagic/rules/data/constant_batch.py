@@ -14,13 +14,13 @@ import math
 from collections.abc import Iterator
 
 from torchmagic.analyses.data_lines import fetch_line, goes_through_parts, reseeds_in_a_loop
-from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.texts import beside, text_around
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps in a row, as the same batch a few times over can be chance in a small dataset.
@@ -121,8 +121,8 @@ def _may_be_meant(run: Run, record: RepeatedInputRecord) -> bool:
     if record.loader or not record.num_evaluated or _seeded_again(run, record):
         return False
     place = record.place
-    in_cell = place is not None and line_at(run.source, place.line) == place.source
-    return place is None or not in_cell or not goes_through_parts(run.source, place.line)
+    text = text_around(run, place)
+    return place is None or not text or not goes_through_parts(text, place.line)
 
 
 def _few_rows(run: Run, record: RepeatedInputRecord) -> Finding:
@@ -177,6 +177,5 @@ def _only_value(run: Run, subject: str, min_steps: int) -> float | None:
 
 def _fetched(run: Run, place: Place | None, model: str) -> Located:
     """Return the line that fetches the batch, where the cell says it."""
-    if place is None or line_at(run.source, place.line) != place.source:
-        return line_of(place)
-    return line_in(run, fetch_line(run.source, place, model) or place.line)
+    text = text_around(run, place)
+    return line_of(beside(run, place, fetch_line(text, place, model)) if place is not None and text else place)

@@ -11,13 +11,15 @@ generator in the worker from ``torch.utils.data.get_worker_info().seed``.
 *Source*: PyTorch documentation, "Randomness in multi-process data loading"; PyTorch issue 5059.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.records.place import Place
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Below two workers nobody draws the same numbers as another one.
@@ -42,7 +44,7 @@ def _constant_seed(run: Run, record: LoaderRecord) -> Finding:
         severity=Severity.WARNING,
         confidence=0.9,
         title=f"worker_init_fn gives all {record.num_workers} workers of {record.name} the same seed",
-        **_located(run, record, line_seeding(run.source, record.worker_init)),
+        **_located(record, places_by(run, lambda text: line_seeding(text, record.worker_init))),
         evidence={"workers": record.num_workers, "worker_init_fn": record.worker_init},
         why="It uses neither the worker's number nor its seed, so that all workers draw the same numbers.",
         fix="np.random.seed(torch.initial_seed() % 2**32)  # torch's seed differs from worker to worker",
@@ -56,7 +58,7 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
         severity=Severity.WARNING,
         confidence=0.85,
         title=f"each of the {record.num_workers} workers of {record.name} draws from its own copy of {name}",
-        **_located(run, record, line_making_generator(run.source, name.rpartition(".")[2])),
+        **_located(record, places_by(run, lambda text: line_making_generator(text, name.rpartition(".")[2]))),
         evidence={"workers": record.num_workers, "generator": ", ".join(record.random_read), "dataset": record.dataset},
         why="A worker begins with a copy of the dataset, and of the generator's state with it: the copies draw "
         "the same numbers, and in the next epoch again.",
@@ -64,6 +66,6 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
     )
 
 
-def _located(run: Run, record: LoaderRecord, line: int | None) -> Located:
+def _located(record: LoaderRecord, places: Sequence[Place]) -> Located:
     """Return a line of this cell, else that of an earlier one, else the loader's."""
-    return line_in(run, line) if line is not None else line_of(record.seeded or line_of_loader(record))
+    return line_of(next(iter(places), record.seeded or line_of_loader(record)))

@@ -16,10 +16,10 @@ import statistics
 from collections.abc import Iterator
 
 from torchmagic.analyses.data_lines import origin_line
-from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.texts import beside, text_around
 from torchmagic.records.feeding import FirstLayerRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Mean magnitude of one feature; what is normalised is near 1, and even raw grey values of 0 to 16 are far below.
@@ -72,8 +72,8 @@ def input_not_normalised(
 
 def _located(run: Run, record: FirstLayerRecord) -> Located:
     """Return the line that makes the data, in this cell or an earlier one, else the one that calls the model."""
-    if record.place is not None and line_at(run.source, record.place.line) == record.place.source:
-        line = origin_line(run.source, record.place, record.model)
+    if record.place is not None and (text := text_around(run, record.place)):
+        line = origin_line(text, record.place, record.model)
         if line is not None:
-            return line_in(run, line)
+            return line_of(beside(run, record.place, line))
     return line_of(record.made or record.place)

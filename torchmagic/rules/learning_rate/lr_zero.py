@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_lines import lines_assigning
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # A rate below this moves no float32 weight; the catalogue's number.
@@ -103,9 +104,9 @@ def _place(run: Run, rate: Rate) -> Located:
     for schedule in rate.schedules:
         if any(schedule.base_lr) and (schedule.built or schedule.place):
             return line_of(schedule.built or schedule.place)
-    by_hand = lines_assigning(run.source, "lr")
+    by_hand = places_by(run, lambda text: lines_assigning(text, "lr"))
     if by_hand and rate.values.max() >= ZERO:
-        return line_in(run, by_hand[0])
+        return line_of(by_hand[0])
     return line_of(place_of_setting(run, rate.group, "lr"))
 
 

@@ -16,10 +16,11 @@ from dataclasses import replace
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_calls import calls_under_condition
 from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.schedule import ScheduleRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps and passes over the data that give a schedule its chance (catalogue).
@@ -77,5 +78,5 @@ def _num_epochs(run: Run) -> int | None:
 def _place(run: Run, record: ScheduleRecord) -> Located:
     if record.built is not None:
         return line_of(record.built)
-    lines = lines_calling(run.source, (record.class_name,))
-    return line_in(run, next(iter(lines), None))
+    built = places_by(run, lambda text: lines_calling(text, (record.class_name,)))
+    return line_of(next(iter(built), None))

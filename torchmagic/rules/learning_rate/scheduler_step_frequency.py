@@ -23,12 +23,12 @@ import numpy as np
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.schedules import ScheduleRow, schedules
 from torchmagic.analyses.source_calls import steps_elsewhere
-from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.texts import places_by, text_around
 from torchmagic.analyses.warm_ups import WORD, lasting_warm_up, line_of_warm_up
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.schedule import ScheduleRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # A rate is spent below this share of its peak, too early before this share of the steps (catalogue).
@@ -94,8 +94,9 @@ def _spent(run: Run, rate: Rate, row: ScheduleRow, *, spent: float, early: float
 def _moved(run: Run, record: ScheduleRecord) -> str:
     """Return where the step belongs; where it stands there as well, that the other one is too much."""
     place = record.place
-    others = steps_elsewhere(run.source, record.name, place.line) if place is not None else []
-    if place is not None and others and line_at(run.source, place.line) == place.source:
+    text = text_around(run, place)
+    others = steps_elsewhere(text, record.name, place.line) if place is not None and text else []
+    if others:
         return f"remove this {record.name}.step(): the one in line {others[-1]} already steps it once an epoch"
     return f"{record.name}.step()  # behind the loop over batches, once an epoch"
 
@@ -172,8 +173,8 @@ def _line_of_warm_up(run: Run, row: ScheduleRow) -> Located:
     built, place = row.record.built, row.record.place
     if _is_seldom(row) and place is not None and ".step(" in place.source:
         return line_of(place)
-    line = line_of_warm_up(run.source) if built is not None and WORD not in built.source else None
-    return line_in(run, line) if line is not None else line_of(built or place)
+    told = places_by(run, line_of_warm_up) if built is not None and WORD not in built.source else []
+    return line_of(next(iter(told), built or place))
 
 
 def _is_seldom(row: ScheduleRow) -> bool:

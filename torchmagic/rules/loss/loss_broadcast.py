@@ -14,11 +14,11 @@ and the parts of a target, before they come to the loss.
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_calls import lines_adding_products
-from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.texts import beside, text_around
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import WEIGHTED, BroadcastRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 
@@ -86,6 +86,5 @@ def _weighted(run: Run, record: BroadcastRecord, times: int) -> Finding:
 
 def _adding(run: Run, backward: Place | None) -> Located:
     """Return the only line of the cell that adds products up, else that of the backward."""
-    lines = lines_adding_products(run.source)
-    in_cell = backward is not None and line_at(run.source, backward.line) == backward.source
-    return line_in(run, lines[0]) if in_cell and len(lines) == 1 else line_of(backward)
+    lines = lines_adding_products(text_around(run, backward))
+    return line_of(beside(run, backward, lines[0]) if backward is not None and len(lines) == 1 else backward)

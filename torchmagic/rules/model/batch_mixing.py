@@ -15,6 +15,7 @@ dimension 0.
 from collections.abc import Iterator
 
 from torchmagic.analyses.mixing_lines import MIXING, PARAMETERS, lines_building_time_first
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.structure import MixedRowsRecord
@@ -32,14 +33,14 @@ def batch_mixing(run: Run, *, min_change: float = MIN_CHANGE) -> Iterator[Findin
         if record.change < min_change:
             continue
         shown = record.place is not None and MIXING.search(record.place.source)
-        built = [] if shown or not _is_sequential(run, record.module) else lines_building_time_first(run.source)
+        built = [] if shown or not _is_sequential(run, record.module) else places_by(run, lines_building_time_first)
         yield Finding(
             rule="batch-mixing",
             severity=Severity.WARNING,
             confidence=0.9,
             title=f"{record.module} mixes the samples of a batch: with one changed, {record.num_changed} others change",
             module=record.module,
-            **only_line(run, built, record.place),
+            **only_line(built, record.place),
             step=record.step,
             evidence={
                 "rows tried": record.num_rows,

@@ -14,14 +14,15 @@ image, its own mean: what tells samples apart is taken away, and the running sta
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.source_lines import line_at, lines_calling
+from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.data import BatchRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.structure import SingleSampleRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # A last batch of one is an accident; more than half of all is how the loader was made.
@@ -105,10 +106,10 @@ def _sizes(loader: LoaderRecord | None) -> str:
 
 def _place(run: Run, crash: CrashRecord | None) -> Located:
     """Return the line that builds the loader, else the one that walks it, else the one that raised."""
-    loader, built = _loader(run), lines_calling(run.source, ("DataLoader",))
+    loader, built = _loader(run), places_by(run, lambda text: lines_calling(text, ("DataLoader",)))
     if loader is not None and built:
-        named = [line for line in built if line_at(run.source, line).startswith((f"{loader.name} ", f"{loader.name}="))]
-        return line_in(run, next(iter([*named, *built])))
+        named = [each for each in built if each.source.startswith((f"{loader.name} ", f"{loader.name}="))]
+        return line_of(next(iter([*named, *built])))
     if loader is not None and loader.place is not None:
         return line_of(loader.place)
     return Located(line=crash.line, source=crash.source) if crash is not None else line_of(None)

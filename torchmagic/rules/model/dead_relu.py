@@ -18,6 +18,7 @@ from torchmagic.analyses.improvement import improvement, last_phase
 from torchmagic.analyses.loss_curve import loss_curve
 from torchmagic.analyses.objective import NEAR_CHANCE, chance_level
 from torchmagic.analyses.source_lines import lines_of_hinges
+from torchmagic.analyses.texts import text_around
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import RectifierRecord
 from torchmagic.rules.rule import line_of, rule
@@ -43,7 +44,7 @@ def dead_relu(run: Run, *, min_share: float = MIN_SHARE, min_looks: int = MIN_LO
         if len(late) < min_looks or not all(share >= min_share for share in late):
             continue
         place = places.get(module)
-        if place is not None and min(shares) >= ALL and place.line in lines_of_hinges(run.source):
+        if place is not None and min(shares) >= ALL and place.line in lines_of_hinges(text_around(run, place)):
             continue  # nothing has gone over the limit yet
         began = len(shares) - next((i for i, share in enumerate(reversed(shares)) if share < min_share), len(shares))
         yield Finding(

@@ -14,12 +14,13 @@ as it is.
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.notebook import GlobalModesRecord
 from torchmagic.records.profile import ProfileRecord
-from torchmagic.rules.rule import line_in, rule
+from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
 FLOAT64 = "float64"
@@ -48,14 +49,14 @@ def dtype_float64(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
 
 
 def _finding(run: Run, model: str, num_parameters: int) -> Finding:
-    line = next(iter(lines_calling(run.source, ("double",))), None)
+    doubled = places_by(run, lambda text: lines_calling(text, ("double",)))
     return Finding(
         rule="dtype-float64",
         severity=Severity.INFO,
         confidence=0.8,
         title=f"{model} trains in float64",
         module=model,
-        **line_in(run, line),
+        **line_of(next(iter(doubled), None)),
         step=0,
         evidence={"parameters of this type": num_parameters, "threshold": "all of them, and the batches"},
         why="Twice the memory and less speed, for digits that the noise of training covers.",

@@ -14,9 +14,10 @@ register where the model is built.
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.notebook import RepeatedHookRecord
-from torchmagic.rules.rule import Located, line_in, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Once is meant; the same code in the same place a second time does the same again.
@@ -50,5 +51,4 @@ def hooks_piling_up(run: Run, *, min_count: int = MIN_COUNT) -> Iterator[Finding
 
 
 def _place(run: Run, kind: str) -> Located:
-    lines = lines_calling(run.source, (kind,))
-    return line_in(run, next(iter(lines), None))
+    return line_of(next(iter(places_by(run, lambda text: lines_calling(text, (kind,)))), None))

@@ -22,13 +22,13 @@ from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import Objective, single_objective
 from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
-from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import tree_of
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # How far the criterion must have risen (catalogue).
@@ -84,15 +84,15 @@ def _other_term(run: Run, objective: Objective, group: GroupRecord, min_rise: fl
     if fall is None or not (fall.sure or fall.criterion_last >= min_rise * fall.criterion_first):
         return
     loss, criterion = objective.losses[0], objective.criteria[0]
-    line = line_of_other_term(run, loss)
-    backward = next(iter(run.of(BackwardRecord)), None)
+    backward = next((each.place for each in run.of(BackwardRecord)), None)
+    terms = places_by(run, lambda text: line_of_other_term(run, text, loss))
     yield Finding(
         rule="ascending-loss",
         severity=Severity.ERROR,
         confidence=0.85,
         title=f"{loss} falls to {fall.loss_last:.3g}, and not by {criterion}: another term has the wrong sign",
         optimizer=group.optimizer,
-        **(line_in(run, line) if line is not None else line_of(backward.place if backward else None)),
+        **line_of(next(iter(terms), backward)),
         step=group.step,
         evidence={
             f"{loss} at first": fall.loss_first,
@@ -144,9 +144,16 @@ def _negation(run: Run) -> Located:
         if NEGATION.search(place.source):
             return line_of(place)
     names = {record.loss for record in run.of(ObjectiveRecord)}
-    assignments = (node for node in ast.walk(tree_of(run.source)) if isinstance(node, ast.Assign))
-    for node in assignments:
-        of_loss = any(isinstance(each, ast.Name) and each.id in names for each in node.targets)
-        if of_loss and NEGATION.search(line_at(run.source, node.lineno)):
-            return line_in(run, node.lineno)
-    return line_of(next(iter(places), None))
+    given = places_by(run, lambda text: _lines_giving(text, names))
+    negated = (place for place in given if NEGATION.search(place.source))
+    return line_of(next(negated, next(iter(places), None)))
+
+
+def _lines_giving(text: str, names: set[str]) -> list[int]:
+    """Return the lines that give one of some variables a value."""
+    assignments = (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Assign))
+    return [
+        node.lineno
+        for node in assignments
+        if any(isinstance(each, ast.Name) and each.id in names for each in node.targets)
+    ]

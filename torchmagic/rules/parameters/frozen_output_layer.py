@@ -13,6 +13,7 @@ parameters to the optimizer.
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_lines import lines_freezing
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.connection import FrozenOutputRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import only_line, rule
@@ -36,7 +37,7 @@ def frozen_output_layer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Fin
             confidence=0.85,
             title=f"{record.module}, the last layer before the loss, is frozen at its initial values",
             module=record.module,
-            **only_line(run, lines_freezing(run.source), record.place),
+            **only_line(places_by(run, lines_freezing), record.place),
             step=record.step,
             evidence={
                 "frozen parameters": record.num_parameters,

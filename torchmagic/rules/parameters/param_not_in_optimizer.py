@@ -17,11 +17,12 @@ from dataclasses import replace
 
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.objective import GroupRecord
 from torchmagic.records.protocol import UnownedGradientsRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Iterations in which the same parameter must have received a gradient.
@@ -129,12 +130,14 @@ def _indexed(path: str) -> str:
 
 def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
     """Return the cell's line that replaces the module, else the one that builds the optimizer, else its first step."""
-    replaced = lines_assigning(run.source, module.rpartition(".")[2])
+    replaced = places_by(run, lambda text: lines_assigning(text, module.rpartition(".")[2]))
     if replaced:
-        return line_in(run, replaced[0])
+        return line_of(replaced[0])
     groups = (each.built for each in run.of(GroupRecord) if optimizer and each.optimizer == optimizer.name)
     built = next(filter(None, groups), None)
     if built is not None:  # a method that a trainer calls may stand in another cell
         return line_of(built)
-    lines = lines_calling(run.source, (optimizer.class_name,)) if optimizer else []
-    return line_in(run, lines[0]) if lines else line_of(optimizer.place if optimizer else None)
+    if optimizer is None:
+        return line_of(None)
+    made = places_by(run, lambda text: lines_calling(text, (optimizer.class_name,)))
+    return line_of(next(iter(made), optimizer.place))

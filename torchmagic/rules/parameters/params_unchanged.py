@@ -19,6 +19,7 @@ from statistics import median
 from torchmagic.analyses.rates import rates
 from torchmagic.analyses.relative_updates import group_updates
 from torchmagic.analyses.source_lines import lines_writing
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord
@@ -63,7 +64,7 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
         title=f"{share:.0%} of the values that {group.subject} updates are the same bits after the steps as before",
         parameter=name,
         optimizer=group.optimizer,
-        **only_line(run, lines_writing(run.source) if written_back else [], group.built),
+        **only_line(places_by(run, lines_writing) if written_back else [], group.built),
         step=group.step,
         evidence={
             "share of elements unchanged": share,

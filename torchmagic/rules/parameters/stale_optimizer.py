@@ -13,11 +13,12 @@ optimizer still holds those of the old one.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import stale
-from torchmagic.analyses.source_lines import line_at, lines_giving
+from torchmagic.analyses.source_lines import lines_giving
+from torchmagic.analyses.texts import places_by, text_around
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.objective import GroupRecord
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # Steps that the optimizer must have made without any gradient.
@@ -53,9 +54,9 @@ def _place(run: Run, flow: GradientFlowRecord) -> Located:
 
     Where neither is seen it is the optimizer's first step.
     """
-    lines = lines_giving(run.source, flow.twin)
+    made = places_by(run, lambda text: lines_giving(text, flow.twin))
     groups = (each for each in run.of(GroupRecord) if each.optimizer == flow.optimizer)
     built = next((each.built for each in groups if each.built is not None), None)
-    if lines and built is not None and built.line > lines[-1] and line_at(run.source, built.line) == built.source:
+    if made and built is not None and built.line > made[-1].line and text_around(run, built):
         return line_of(built)
-    return line_in(run, lines[-1]) if lines else line_of(flow.place)
+    return line_of(made[-1] if made else flow.place)

@@ -15,6 +15,7 @@ What stands in a Python list or dict, or is a plain tensor with ``requires_grad=
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_calls import adds_lists
+from torchmagic.analyses.texts import texts_of
 from torchmagic.records.connection import UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
@@ -52,7 +53,7 @@ def unregistered_parameter(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[
             },
             why="They are not among parameters(): no optimizer that was given parameters() trains them, and "
             "state_dict() and to() leave them out.",
-            fix=_fix(record, nested=adds_lists(run.source, record.attribute)),
+            fix=_fix(record, nested=any(adds_lists(text, record.attribute) for text in texts_of(run))),
         )
 
 

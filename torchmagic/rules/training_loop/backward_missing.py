@@ -14,6 +14,7 @@ learning systems", ICSE 2020 (missing API call).
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_calls import loop_assigns
+from torchmagic.analyses.texts import text_around
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import Idle, IdleStepRecord
@@ -56,4 +57,4 @@ def _has_loss(run: Run, record: IdleStepRecord) -> bool:
     """Whether there was something to send backward: a call of a model or loss, or else a loss in the loop's text."""
     if record.computed:
         return True
-    return record.place is not None and loop_assigns(run.source, record.place.line, LOSS_NAMES)
+    return record.place is not None and loop_assigns(text_around(run, record.place), record.place.line, LOSS_NAMES)

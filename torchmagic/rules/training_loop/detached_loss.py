@@ -19,12 +19,13 @@ from torchmagic.analyses.arrivals import disconnected
 from torchmagic.analyses.crash_words import short
 from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
 from torchmagic.analyses.scopes import scopes
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import Located, line_in, line_of, rule
+from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
 # One backward that reaches nothing may be an inspection of something else; a loop has more than one.
@@ -81,11 +82,16 @@ def _finding(record: DetachedLossRecord, place: Place | None) -> Finding:
     )
 
 
+def _lines_of_cuts(text: str) -> list[int]:
+    every = scopes(text)
+    found = [cuts_above(scope, scope.losses, every, frozenset({ANYTHING})) for scope in every]
+    return [cut.line for cuts in found for cut in cuts]
+
+
 def _of_a_number(run: Run, crash: CrashRecord) -> Finding:
     """Return the finding of a loss that is no tensor any more."""
-    every = scopes(run.source)
-    cuts = [cut for scope in every for cut in cuts_above(scope, scope.losses, every, frozenset({ANYTHING}))]
-    place = line_in(run, cuts[0].line) if cuts else Located(line=crash.line, source=crash.source)
+    cuts = places_by(run, _lines_of_cuts)
+    place = line_of(cuts[0]) if cuts else Located(line=crash.line, source=crash.source)
     return Finding(
         rule="detached-loss",
         severity=Severity.ERROR,

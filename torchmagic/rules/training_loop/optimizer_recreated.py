@@ -16,7 +16,7 @@ from zero each time, so that they never come to hold more than the last few batc
 from collections.abc import Iterator
 
 from torchmagic.analyses.built_lines import begins_a_phase, line_that_builds, steps_on_all
-from torchmagic.analyses.source_lines import line_at
+from torchmagic.analyses.texts import text_around
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import RebuiltOptimizerRecord
 from torchmagic.rules.rule import line_of, rule
@@ -47,8 +47,8 @@ def optimizer_recreated(
         if record.built < min_built or not record.keeps_state or phases:
             continue
         place = record.builder or line_that_builds(run.source, record.places)
-        in_cell = place is not None and line_at(run.source, place.line) == place.source
-        if place is not None and in_cell and not record.most_passes and _is_phase(run, record, place.line):
+        text = text_around(run, place)
+        if place is not None and text and not record.most_passes and _is_phase(text, record, place.line):
             continue
         yield Finding(
             rule="optimizer-recreated",
@@ -68,7 +68,7 @@ def optimizer_recreated(
         )
 
 
-def _is_phase(run: Run, record: RebuiltOptimizerRecord, line: int) -> bool:
+def _is_phase(text: str, record: RebuiltOptimizerRecord, line: int) -> bool:
     """Whether each makes several passes over slices of a tensor, which nobody counted, or a round of many steps."""
-    rounds = record.least_steps >= ROUND_STEPS and steps_on_all(run.source, line)
-    return rounds or begins_a_phase(run.source, line)
+    rounds = record.least_steps >= ROUND_STEPS and steps_on_all(text, line)
+    return rounds or begins_a_phase(text, line)
