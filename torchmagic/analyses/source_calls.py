@@ -41,9 +41,9 @@ def steps_in_branches(source: str, name: str) -> list[int]:
     return [line for line, about in calls_on(source, "step") if last in about and any(holds(b, line) for b in branches)]
 
 
-def scaler_in(source: str) -> str:
+def scaler_in(*sources: str) -> str:
     """Return the name under which code has its gradient scaler, by ``scaler.scale(loss)``; ``scaler`` where none."""
-    calls = [node for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]
+    calls = [node for source in sources for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call)]
     found = [node.func.value for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == "scale"]
     names = [ast.unparse(each) for each in found if isinstance(each, (ast.Name, ast.Attribute))]
     return names[0] if names else "scaler"

@@ -21,6 +21,11 @@ def texts_of(run: Run) -> tuple[str, ...]:
     return run.source, *run.texts.values()
 
 
+def says(run: Run, what: Callable[[str], object]) -> bool:
+    """Whether a function finds something in any of the run's texts."""
+    return any(what(text) for text in texts_of(run))
+
+
 def beside(run: Run, place: Place, line: int | None) -> Place:
     """Return another line of the text that a place is a line of; the place itself for None."""
     return place if line is None else replace(place, line=line, source=line_at(text_around(run, place), line))

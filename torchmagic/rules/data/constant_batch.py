@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator
 
 from torchmagic.analyses.data_lines import fetch_line, goes_through_parts, reseeds_in_a_loop
-from torchmagic.analyses.texts import beside, text_around
+from torchmagic.analyses.texts import beside, places_by, text_around
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
 from torchmagic.records.finding import Finding, Severity
@@ -112,8 +112,8 @@ def _seeded_again(run: Run, record: RepeatedInputRecord) -> str:
     """Return what seeds a random generator in each step; empty where nothing was found that does."""
     if record.reseeded is not None:
         return f"{record.reseeded.source}, in {record.reseeded.function}"
-    line = reseeds_in_a_loop(run.source)
-    return f"line {line}" if line is not None else ""
+    found = places_by(run, reseeds_in_a_loop)
+    return f"line {found[0].line}" if found else ""
 
 
 def _may_be_meant(run: Run, record: RepeatedInputRecord) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_calls import calls_under_condition
 from torchmagic.analyses.source_lines import lines_calling
-from torchmagic.analyses.texts import places_by
+from torchmagic.analyses.texts import places_by, says
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.schedule import ScheduleRecord
@@ -44,9 +44,14 @@ def scheduler_not_stepped(
             continue
         told.add(rate.group.optimizer)
         finding = _finding(rate, idle[0], place, epochs, min_steps)
-        if calls_under_condition(run.source, "step", idle[0].class_name):  # its time may come in a longer run
+        if _waits_for_its_turn(run, idle[0]):
             finding = replace(finding, severity=Severity.INFO, confidence=0.6)
         yield told_at_uncalled(run, finding, "step", name=idle[0].name)
+
+
+def _waits_for_its_turn(run: Run, record: ScheduleRecord) -> bool:
+    """Whether the code steps it under a condition, whose time may come in a longer run."""
+    return says(run, lambda text: calls_under_condition(text, "step", record.class_name))
 
 
 def _finding(rate: Rate, record: ScheduleRecord, place: Located, epochs: int | None, min_steps: float) -> Finding:

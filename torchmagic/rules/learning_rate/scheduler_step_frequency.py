@@ -23,7 +23,7 @@ import numpy as np
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.schedules import ScheduleRow, schedules
 from torchmagic.analyses.source_calls import steps_elsewhere
-from torchmagic.analyses.texts import places_by, text_around
+from torchmagic.analyses.texts import places_by, says, text_around
 from torchmagic.analyses.warm_ups import WORD, lasting_warm_up, line_of_warm_up
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
@@ -186,7 +186,7 @@ def _shorter(run: Run, rate: Rate, row: ScheduleRow) -> str:
     """Return what is to be changed: how often the schedule is stepped, or how long it warms up."""
     if not _is_seldom(row):
         return f"warm up for at most {max(rate.num_steps // 10, 1)} of the {rate.num_steps} steps that are made"
-    if "configure_optimizers" in run.source:
+    if says(run, lambda text: "configure_optimizers" in text):
         return '{"scheduler": …, "interval": "step"}  # a trainer steps it once an epoch unless it is told otherwise'
     return f"{row.record.name}.step()  # behind each {rate.group.optimizer}.step()"
 

@@ -14,7 +14,7 @@ as it is.
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_lines import lines_calling
-from torchmagic.analyses.texts import places_by
+from torchmagic.analyses.texts import places_by, says
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
@@ -37,7 +37,7 @@ def dtype_float64(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
         return
     chosen = any("torch.set_default_dtype" in record.changed for record in run.of(GlobalModesRecord))
     second_order = any(record.class_name == "LBFGS" for record in run.of(OptimizerRecord))
-    if run.steps < min_steps or chosen or second_order or any(word in run.source for word in INTENT):
+    if run.steps < min_steps or chosen or second_order or says(run, _tells_intent):
         return
     trained = {name for record in run.of(OptimizerRecord) for name in record.parameters}
     for model in dict.fromkeys(record.model for record in run.of(ParameterRecord)):
@@ -46,6 +46,10 @@ def dtype_float64(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
         floats = [record for record in given if record.dtype.startswith(("float", "bfloat"))]
         if owned and floats and {record.dtype for record in owned} | {record.dtype for record in floats} == {FLOAT64}:
             yield _finding(run, model, len(owned))
+
+
+def _tells_intent(text: str) -> bool:
+    return any(word in text for word in INTENT)
 
 
 def _finding(run: Run, model: str, num_parameters: int) -> Finding:

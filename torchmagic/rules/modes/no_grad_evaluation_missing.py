@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.profile_costs import profile_of
 from torchmagic.analyses.syntax import last_name, tree_of
+from torchmagic.analyses.texts import says
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.place import Place
@@ -30,7 +31,7 @@ DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "vjp", "jvp", "vhp", "hv
 @rule
 def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
     """Report each line at which a model was evaluated with gradients on, unless derivatives may be taken of it."""
-    if _takes_derivatives(run.source):
+    if says(run, _takes_derivatives):
         return
     records = [record for record in run.of(EvaluationRecord) if record.recorded_graph]
     for place in dict.fromkeys(record.place for record in records):

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.scaling_by_hand import unscales_by_hand
 from torchmagic.analyses.source_calls import calls_on, scaler_in
+from torchmagic.analyses.texts import says, texts_of
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import Deed, GradScalerRecord, ScaledGradientsRecord, ScalerUseRecord
 from torchmagic.rules.rule import line_of, rule
@@ -34,15 +35,16 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
     found = [
         record for record in run.of(ScaledGradientsRecord) if record.deed is Deed.STEP and not record.scale <= min_scale
     ]
-    if not found or unscales_by_hand(run.source):
+    if not found or says(run, unscales_by_hand):
         return
     words = STEPPED.search(found[0].place.source) if found[0].place is not None else None
     optimizer = words[1] if words else next((record.optimizer for record in run.of(GradScalerRecord)), None)
     scale = max((record.scale for record in found if record.scale > 0), default=float("nan"))
     count = max([record.num_past for record in run.of(ScalerUseRecord)] + [len(found)])
-    scaler = scaler_in(run.source)
+    scaler = scaler_in(*texts_of(run))
     step = f"{scaler}.step({optimizer or 'optimizer'})"
-    updates = any(scaler.rpartition(".")[2] in about for _, about in calls_on(run.source, "update"))
+    last = scaler.rpartition(".")[2]
+    updates = says(run, lambda text: any(last in about for _, about in calls_on(text, "update")))
     yield Finding(
         rule="unscaled-step",
         severity=Severity.ERROR,

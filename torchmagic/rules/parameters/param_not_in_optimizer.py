@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
-from torchmagic.analyses.texts import places_by
+from torchmagic.analyses.texts import places_by, says
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
 from torchmagic.records.objective import GroupRecord
@@ -51,7 +51,7 @@ def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
 
 def _is_read(run: Run, records: Sequence[UnownedGradientsRecord]) -> bool:
     """Whether it is a copy of a model that is trained, and the code reads gradients: those of a copy correct others."""
-    if records[-1].owned or not reads_gradients(run.source):
+    if records[-1].owned or not says(run, reads_gradients):
         return False
     shapes: dict[str, dict[str, tuple[int, ...]]] = {}
     for each in run.of(ParameterRecord):

@@ -14,6 +14,7 @@ batches, the sum of ``k`` means: the gradient is ``k`` times that of the large b
 from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.gradient_lines import scales_gradients
+from torchmagic.analyses.texts import says
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import AccumulationRecord
 from torchmagic.rules.rule import line_of, rule
@@ -30,7 +31,7 @@ def grad_accumulation_unscaled(
 ) -> Iterator[Finding]:
     """Report each optimizer whose steps use the sum of several batches' mean losses."""
     found = [record for record in run.of(AccumulationRecord) if record.num_backwards >= min_batches]
-    if scales_gradients(run.source):
+    if says(run, scales_gradients):
         return  # the sum may be divided by hand
     for optimizer in dict.fromkeys(record.optimizer for record in found):
         records = [record for record in found if record.optimizer == optimizer]

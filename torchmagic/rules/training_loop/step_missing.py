@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_calls import calls_on
+from torchmagic.analyses.texts import says, texts_of
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import UnsteppedRecord
@@ -88,7 +89,7 @@ def _has_step(run: Run, record: UnsteppedRecord) -> bool:
     """Whether the source has a step that may be this optimizer's, and may still wait for its turn."""
     name = record.optimizer.rpartition(".")[2]
     steps = {each.name.rpartition(".")[2] for each in run.of(OptimizerRecord)}
-    lines = calls_on(run.source, "step")
+    lines = [call for text in texts_of(run) for call in calls_on(text, "step")]
     schedule = record.schedule.line if record.schedule else 0
     if name == record.class_name:  # it has no name of its own
         return any(line != schedule and not named & steps for line, named in lines)
@@ -101,4 +102,4 @@ def _is_meant(run: Run, record: UnsteppedRecord) -> bool:
     reached = [each for each in run.of(ReachRecord) if each.place == place]
     if reached and all(each.num_other_leaves and each.num_reached for each in reached):
         return True
-    return not record.scheduled and reads_gradients(run.source)
+    return not record.scheduled and says(run, reads_gradients)

@@ -16,6 +16,7 @@ learning systems", ICSE 2020 (wrong order of API calls).
 from collections.abc import Iterator
 
 from torchmagic.analyses.gradient_lines import hooks_gradients, reads_gradients
+from torchmagic.analyses.texts import says
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import DiscardedGradientsRecord, Idle, IdleStepRecord
 from torchmagic.records.place import Place
@@ -59,11 +60,11 @@ def _discarded(run: Run, min_steps: int) -> Iterator[Finding]:
     """Report each optimizer that steps on the last of several batches or losses, whose gradients were to add up."""
     for record in run.of(DiscardedGradientsRecord):
         regular = record.count >= REGULAR * record.steps
-        if record.count < min_steps or not regular or record.inspected or reads_gradients(run.source):
+        if record.count < min_steps or not regular or record.inspected or says(run, reads_gradients):
             continue
         if record.kept is None:
             yield _one_batch(record, min_steps)
-        elif not hooks_gradients(run.source):
+        elif not says(run, hooks_gradients):
             yield _one_loss(record, record.kept, min_steps)
 
 
