@@ -3,6 +3,7 @@
 import pytest
 
 from torchmagic.analyses.built_lines import is_returned
+from torchmagic.analyses.data_lines import lines_dividing_by_spread
 from torchmagic.analyses.gradient_lines import reset_between
 from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
 from torchmagic.analyses.stored_lines import line_that_stores
@@ -71,3 +72,23 @@ def test_the_last_call_that_switches_gradients_off():
     source = "torch.set_grad_enabled(False)\nx = 1\ntorch.set_grad_enabled(mode=False)\ntorch.set_grad_enabled(True)"
     assert last_switch(source).line == 3
     assert last_switch("with torch.set_grad_enabled(False):\n    pass") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "may_be_zero"),
+    [
+        ("x = (x - x.mean(0)) / x.std(0)", True),
+        ("self.x = (x - mu) / sigma", True),
+        ("x /= train_std", True),
+        ("x = (x - x.min()) / (x.max() - x.min())", True),
+        ("row = row / np.linalg.norm(row)", True),
+        ("x = (x - mu) / (std + 1e-8)", False),
+        ("x = (x - mu) / std.clamp_min(1e-6)", False),
+        ("x = x / 255.0", False),
+        ("rate = correct / total", False),
+        ("y = standard / constant", False),
+        ("x = x // x.std()", False),
+    ],
+)
+def test_lines_that_divide_by_what_may_be_zero(line, may_be_zero):
+    assert lines_dividing_by_spread(f"import numpy as np\n{line}\n") == ([2] if may_be_zero else [])

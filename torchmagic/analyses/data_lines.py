@@ -1,6 +1,7 @@
 """This file finds the lines from which a model's input comes: where it is fetched, and where its data are made."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.carried_names import loops_around
@@ -16,6 +17,9 @@ MAKERS = frozenset({
     "linspace", "zeros", "ones", "full", "stack", "load", "read_csv", "array", "asarray", "normal", "uniform",
 })  # fmt: skip
 _PASSES_AND_BATCHES = 2
+# What data are divided by to be of one size, and what keeps that from being zero.
+SPREADS = re.compile(r"(^|_)(stds?|stdev|sigmas?|sd|var|scales?|ranges?|ptp|norms?|max|amax|amin|min|sum|mean)(_|$)")
+KEEPERS = frozenset({"clamp", "clamp_", "clamp_min", "clip", "maximum", "where", "nan_to_num"})
 SEEDERS = frozenset({"manual_seed", "seed", "seed_everything", "default_rng", "RandomState"})
 
 
@@ -81,6 +85,22 @@ def reseeds_in_a_loop(source: str) -> int | None:
             if isinstance(node, ast.Call) and last_name(node.func) in SEEDERS and _is_constant(node):
                 return node.lineno
     return None
+
+
+def lines_dividing_by_spread(source: str) -> list[int]:
+    """Return the lines that divide by a deviation, a norm, a range or a sum, with nothing that keeps it from zero."""
+    nodes = (node for node in ast.walk(tree_of(source)) if isinstance(node, ast.BinOp | ast.AugAssign))
+    divisions = (node for node in nodes if isinstance(node.op, ast.Div))
+    return sorted(
+        {node.lineno for node in divisions if _may_be_zero(node.right if isinstance(node, ast.BinOp) else node.value)}
+    )
+
+
+def _may_be_zero(by: ast.expr) -> bool:
+    parts = list(ast.walk(by))
+    names = [last_name(part) for part in parts if isinstance(part, ast.Name | ast.Attribute)]
+    added = any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add) for part in parts)
+    return not added and not KEEPERS & {*names} and any(SPREADS.search(name) for name in names)
 
 
 def goes_through_parts(source: str, line: int) -> bool:

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
-from torchmagic.probes.operands import bad_rows, empty_columns, operands, where_bad
+from torchmagic.probes.operands import bad_parts, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
 from torchmagic.probes.origin_slice import cut
@@ -193,7 +193,7 @@ class Births:
         return self._input(value, f"{role}{words}{where_bad(value)}", place)
 
     def _input(self, value: torch.Tensor, where: str, place: Place | None, **facts: Any) -> NonfiniteRecord:
-        facts |= {"rows": bad_rows(value), "empty_columns": empty_columns(value), "cause": Cause.BAD_DATA}
+        facts |= {**bad_parts(value), "cause": Cause.BAD_DATA}
         return self._record(Birth.INPUT, value, place=place, where=where, proven=True, **facts)
 
     def _bad_parameter(self) -> NonfiniteRecord | None:

@@ -47,20 +47,20 @@ def where_bad(value: torch.Tensor) -> str:
     return f"first at index {tuple(first)} of shape {tuple(value.shape)}"
 
 
-def empty_columns(value: torch.Tensor) -> int:
-    """Return how many columns of a table have no finite value; 0 where it has too few rows to tell."""
-    bad = _bad(value)
-    is_table = bad is not None and value.dim() == 2 and len(value) >= FEWEST_ROWS  # noqa: PLR2004 - a table
-    return int(bad.all(0).sum()) if bad is not None and is_table else 0
-
-
-def bad_rows(value: torch.Tensor) -> tuple[int, ...]:
-    """Return the first rows of a batch that hold values that are not finite."""
+def bad_parts(value: torch.Tensor) -> dict[str, Any]:
+    """Return which rows of a batch hold values that are not finite, and how many rows and columns no others."""
     bad = _bad(value)
     if bad is None or not bad.dim():
-        return ()
-    rows = bad.flatten(1).any(1) if bad.dim() > 1 else bad
-    return tuple(rows.nonzero().flatten().tolist()[:MOST_COLUMNS])
+        return {}
+    samples = bad.flatten(1) if bad.dim() > 1 else bad.unsqueeze(1)
+    rows = samples.any(1).nonzero().flatten().tolist()
+    whole = samples.all(1)
+    tells = len(value) >= FEWEST_ROWS
+    return {
+        "rows": tuple(rows[:MOST_COLUMNS]),
+        "empty_columns": int(bad.all(0).sum()) if tells and bad.dim() == 2 else 0,  # noqa: PLR2004 - a table
+        "empty_rows": int(whole.sum()) if tells and samples.shape[1] > 1 and not whole.all() else 0,
+    }
 
 
 def _bad(value: torch.Tensor) -> torch.Tensor | None:

@@ -86,6 +86,7 @@ class NonfiniteRecord:
         cause: Class of the cause.
         rows: First rows of the batch that hold bad data.
         empty_columns: How many columns of a table have no finite value at all.
+        empty_rows: How many samples of a batch have none; 0 where all of them have none.
         began: Step at which the weights, or the gradients, began to explode; None where they did not.
         proven: Whether a replay showed the operator; otherwise it was concluded from names in the graph.
         evaluation: Number of the evaluation in which it was seen, from 1 on; None in training.
@@ -110,6 +111,7 @@ class NonfiniteRecord:
     cause: Cause = Cause.UNKNOWN
     rows: tuple[int, ...] = ()
     empty_columns: int = 0
+    empty_rows: int = 0
     began: int | None = None
     proven: bool = False
     evaluation: int | None = None

@@ -13,9 +13,14 @@ from torchmagic.session.run import Run
 LINE = Place(file="<cell>", line=11, source="loss = -p.log().mean()")
 
 
-def born(birth, **facts):
+def run_with(birth, **facts):
     run = Run()
     run.records.append(NonfiniteRecord(birth=birth, step=6, place=LINE, num_nan=2, num_inf=1, num_elements=40, **facts))
+    return run
+
+
+def born(birth, **facts):
+    run = run_with(birth, **facts)
     return {rule.id: list(rule(run)) for rule in (nonfinite_input, nonfinite_forward, nonfinite_gradient)}
 
 
@@ -184,3 +189,18 @@ def test_a_column_without_any_finite_value_is_a_case_for_its_scale_and_not_for_z
     (finding,) = born(Birth.INPUT, empty_columns=1)["nonfinite-input"]
     assert "clamp_min" in finding.fix
     assert "nan_to_num" not in finding.fix
+
+
+@pytest.mark.parametrize("lost", [{"empty_columns": 1}, {"empty_rows": 2}])
+def test_where_columns_or_samples_are_lost_the_only_line_that_divides_by_a_spread_is_named(lost):
+    run = run_with(Birth.INPUT, **lost)
+    run.texts = {"<cell 1>": "class Rows:\n    def __init__(self, x):\n        self.x = x / x.std(0)\n"}
+    assert [each.source for each in nonfinite_input(run)] == ["self.x = x / x.std(0)"]
+    run.texts["<cell 2>"] = "y = y / y.norm()\n"
+    assert [each.source for each in nonfinite_input(run)] == [LINE.source]
+
+
+def test_where_single_values_are_missing_no_line_divides():
+    run = run_with(Birth.INPUT)
+    run.texts = {"<cell 1>": "x = x / x.std(0)\n"}
+    assert [each.source for each in nonfinite_input(run)] == [LINE.source]

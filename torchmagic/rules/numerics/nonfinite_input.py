@@ -12,9 +12,12 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.data_lines import lines_dividing_by_spread
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.records.place import Place
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 
@@ -33,7 +36,7 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
             confidence=0.99,
             title=f"the batch at step {record.step}{seen} has {counts} ({record.where})",
             module=record.model,
-            **line_of(record.place),
+            **only_line(_scaling(run, record), record.place),
             step=record.step,
             evidence={
                 "NaN": record.num_nan,
@@ -47,11 +50,22 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
         )
 
 
+def _scaling(run: Run, record: NonfiniteRecord) -> list[Place]:
+    """Return the lines that divide by a spread, where whole columns or samples are lost."""
+    if not (record.empty_columns or record.empty_rows):
+        return []
+    return places_by(run, lines_dividing_by_spread)
+
+
 def _fix(record: NonfiniteRecord) -> str:
     if record.empty_columns:
         return (
             "x = (x - x.mean(0)) / x.std(0).clamp_min(1e-8)  # no row of these columns is finite: a column that never "
             "changes has a std of 0; else leave the column out"
+        )
+    if record.empty_rows:
+        return (
+            "x = x / x.std().clamp_min(1e-8)  # no value of these samples is finite: one that is constant has no spread"
         )
     if record.num_inf:
         return "drop or mend these rows where the data are built: a log or a division of 0, a number too large"
