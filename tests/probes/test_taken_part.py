@@ -94,13 +94,15 @@ def test_cells_whose_functions_and_classes_took_part_are_kept(notebook):
 def test_a_finding_is_placed_by_what_another_cell_says(notebook):
     run = watched(notebook)
     (finding,) = [each for each in run.findings if each.rule == "missing-zero-grad"]
-    assert finding.source == "optimizer.zero_grad"
+    assert (finding.file, finding.line, finding.source) == ("cell 1", 4, "optimizer.zero_grad")
     assert finding.fix == "optimizer.zero_grad()"
 
 
 def test_they_are_stored_with_the_run_and_are_not_without_its_source(notebook):
     run = watched(notebook)
     assert from_json(run.to_json()).texts == run.texts
+    assert from_json(run.to_json()).file_names == run.file_names
+    assert from_json(run.to_json()).findings == run.findings
     run.settings["keep_source"] = False
     assert from_json(run.to_json()).texts == {}
 
@@ -117,8 +119,12 @@ def test_a_text_that_is_too_long_is_not_kept(cells):
     assert set(watched(cells).texts) == {"<ipython-input-1-x>", "<ipython-input-2-x>"}
 
 
-def test_a_module_of_the_users_is_kept_and_a_librarys_is_not(cells, tmp_path):
-    path = tmp_path / "my_loop.py"
+@pytest.mark.parametrize(("here", "name"), [(".", "project/my_loop.py"), ("elsewhere", "my_loop.py")])
+def test_a_module_of_the_users_is_kept_and_a_librarys_is_not(cells, tmp_path, monkeypatch, here, name):
+    for folder in ("project", "elsewhere"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / here)
+    path = tmp_path / "project" / "my_loop.py"
     path.write_text(LOOP)
     spec = importlib.util.spec_from_file_location("my_loop", path)
     module = sys.modules["my_loop"] = importlib.util.module_from_spec(spec)
@@ -128,3 +134,4 @@ def test_a_module_of_the_users_is_kept_and_a_librarys_is_not(cells, tmp_path):
     run = watched(cells, "fit(net, torch.optim.SGD(net.parameters(), lr=0.01), rows)\n")
     del sys.modules["my_loop"]
     assert run.texts == {str(path): LOOP}
+    assert run.file_names == {str(path): name}

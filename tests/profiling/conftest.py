@@ -8,9 +8,9 @@ import pytest
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.probes.notebook_text import is_cell
 from torchmagic.profiling import attribute
 from torchmagic.profiling.collect import Profiling
-from torchmagic.profiling.files_in_play import is_cell
 from torchmagic.profiling.lines import Lines
 from torchmagic.profiling.ranges import Ranges
 from torchmagic.profiling.settings import ProfileSettings

@@ -28,6 +28,28 @@ def test_without_the_cells_source_nothing_is_dropped():
 
 
 @pytest.mark.parametrize(
+    ("file", "line", "text", "placed"),
+    [
+        ("<cell 1>", 2, "b = 2", ("cell 1", 2)),
+        ("<cell 1>", None, "b = 2", ("cell 1", None)),
+        ("<cell 1>", 1, "b = 2", (None, None)),  # the text says something else there by now
+        ("<cell 2>", 2, "b = 2", (None, None)),  # nothing is known of it
+        ("<this cell>", 2, "c = 3", (None, 2)),
+        (None, 2, "c = 3", (None, 2)),
+        ("<cell 1>", 1, "a = 1", ("cell 1", 1)),  # which the cell has as well
+        ("cell 1", 7, "b = 2", ("cell 1", 7)),  # that was judged before
+    ],
+)
+def test_a_line_of_a_text_that_took_part_is_told_by_the_name_of_its_file(file, line, text, placed):
+    finding = Finding(rule="a", severity=Severity.ERROR, confidence=1.0, title="t", line=line, file=file, source=text)
+    one = Rule(id="a", group="model", page="", check=lambda _run: iter([finding]))
+    run = Run(source="a = 1\nc = 3")
+    run.texts, run.file_names = {"<cell 1>": "a = 1\nb = 2"}, {"<cell 1>": "cell 1"}
+    (found,) = judge(run, lambda _rule, error: pytest.fail(str(error)), rules=(one,))
+    assert (found.file, found.line, found.source) == (*placed, text)
+
+
+@pytest.mark.parametrize(
     ("consequence", "cause"),
     [
         ("update-too-small", "stale-optimizer"),

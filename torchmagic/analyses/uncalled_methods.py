@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from torchmagic.analyses.source_lines import line_at
 from torchmagic.analyses.syntax import last_name, tree_of
-from torchmagic.analyses.texts import texts_of
 from torchmagic.records.finding import Finding
 from torchmagic.session.run import Run
 
@@ -32,10 +31,12 @@ def uncalled(source: str, method: str, *, name: str = "") -> tuple[int, str] | N
 
 def told_at_uncalled(run: Run, finding: Finding, method: str, *, name: str = "") -> Finding:
     """Return a finding about a call that never came, placed at the line that only names the method, if there is one."""
-    for source in texts_of(run):
+    for file, source in (("", run.source), *run.texts.items()):
         found = uncalled(source, method, name=name)
         if found is not None:
             line, text = found
             why = f"{text} is named without parentheses, and so not called. {finding.why}"
-            return replace(finding, line=line, source=line_at(source, line), why=why, fix=f"{text}()")
+            return replace(
+                finding, line=line, file=file or None, source=line_at(source, line), why=why, fix=f"{text}()"
+            )
     return finding

@@ -112,7 +112,7 @@ def _locations(finding: Finding, file: str, line: int | None) -> list[dict[str, 
     if logical:
         place["logicalLocations"] = logical
     if not file and finding.source:
-        at = f"line {finding.line} of the cell: " if finding.line else ""
+        at = f"line {finding.line} of {finding.file or 'the cell'}: " if finding.line else ""
         place["message"] = {"text": at + finding.source}
     return [place] if place else []
 

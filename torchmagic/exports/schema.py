@@ -70,7 +70,8 @@ def _run() -> dict[str, Any]:
         "additionalProperties": text,
         "description": "Other cells and files whose code took part, by the name that places give; empty as source is.",
     }
-    extra = {"number": _PLAIN[int], "note": text, "tags": _list(text), "texts": texts}
+    file_names = {"type": "object", "additionalProperties": text, "description": "What to call these."}
+    extra = {"number": _PLAIN[int], "note": text, "tags": _list(text), "texts": texts, "file_names": file_names}
     return _object(needed, optional=extra)
 
 

@@ -1,7 +1,14 @@
 """This file is the names of cells: what a person calls the files that a shell makes of them."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torchmagic.probes.taps import Taps
+    from torchmagic.session.recorder import Recorder
+
+
+THIS = "this cell"
 
 
 def newest_cell(shell: Any) -> int:
@@ -18,7 +25,32 @@ def cell_names(shell: Any, number: int) -> dict[str, str]:
         shell: The shell.
         number: That of the cell which is meant by ``this cell``; what it runs as a cell has numbers from there on.
     """
-    return {file: "this cell" if each >= number else f"cell {each}" for file, each in _numbers(shell).items()}
+    return {file: THIS if each >= number else f"cell {each}" for file, each in _numbers(shell).items()}
+
+
+class FileNames:
+    """Calls the cells whose texts a run keeps by the numbers that they have in the notebook.
+
+    Args:
+        names: Tells, at the end, what to call files.
+    """
+
+    def __init__(self, names: Callable[[], Mapping[str, str]]) -> None:
+        self._names = names
+        self._recorder: Recorder | None = None
+
+    def attach(self, _taps: "Taps", recorder: "Recorder") -> None:
+        """Listen for nothing."""
+        self._recorder = recorder
+
+    def flush(self, step: int) -> None:
+        """Do nothing at the end of a step."""
+
+    def detach(self) -> None:
+        """Say what to call them; of all probes the last."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.name_files({file: name for file, name in self._names().items() if name != THIS})
 
 
 def _numbers(shell: Any) -> Mapping[str, int]:

@@ -1,11 +1,12 @@
 """This file is the run of a cell: opened, closed and shown, with a wall around each, so that the cell never suffers."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.jupyter.asked import Together
+from torchmagic.jupyter.cell_names import FileNames
 from torchmagic.jupyter.showing import Showing
 from torchmagic.jupyter.waiting_room import WaitingRoom
 from torchmagic.jupyter.wall import tell, tell_once, wall
@@ -42,6 +43,7 @@ class CellRun:
         showing: Showing,
         source: str = "",
         automatic: bool = False,
+        file_names: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.asked = asked
         self.settings = self.asked.settings
@@ -49,7 +51,7 @@ class CellRun:
         self.run: Run | None = None
         self._namespace = namespace
         self._showing = showing
-        self._source = source
+        self._source, self._file_names = source, file_names
         self._watch: Watch | None = None
         self._session = WaitingRoom(session) if automatic else session
 
@@ -69,7 +71,7 @@ class CellRun:
                 source=self._source,
                 on_step=self._step,
                 session=self._session,
-                beside=self.asked.probes(self._namespace),
+                beside=(*self.asked.probes(self._namespace), FileNames(self._file_names)),
             )
             self._watch.run.settings |= self.asked.kept
             self.run = self._watch.start()

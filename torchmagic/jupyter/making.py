@@ -1,9 +1,11 @@
 """This file is the making of a cell's run: what was asked for, the user's names, and where it is shown."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.jupyter.asked import Asked, Together
+from torchmagic.jupyter.cell_names import cell_names
 
 if TYPE_CHECKING:
     from torchmagic.jupyter.cell_run import CellRun
@@ -46,4 +48,11 @@ class RunMaker:
             quiet=together.is_quiet,
         )
         typed = getattr(info, "raw_cell", "") if source is None else source
-        return CellRun(together, namespace=self._shell.user_ns, showing=showing, source=typed, automatic=automatic)
+        return CellRun(
+            together,
+            namespace=self._shell.user_ns,
+            showing=showing,
+            source=typed,
+            automatic=automatic,
+            file_names=partial(cell_names, self._shell, self._shell.execution_count),
+        )

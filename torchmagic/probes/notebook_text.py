@@ -42,6 +42,11 @@ class NotebookText(NamedTuple):
         return None
 
 
+def is_cell(file: str) -> bool:
+    """Whether a file is a cell of a notebook."""
+    return any(part in file for part in CELLS)
+
+
 def notebook_text(last: str = "") -> NotebookText:
     """Return the text of the notebook's cells.
 
@@ -89,7 +94,7 @@ def _files(last: str) -> Iterator[str]:
 
 
 def _newest_cells() -> list[str]:
-    return [file for file in reversed(list(linecache.cache)) if any(part in file for part in CELLS)][:MOST_CELLS]
+    return [file for file in reversed(list(linecache.cache)) if is_cell(file)][:MOST_CELLS]
 
 
 def _gives(node: ast.Assign, name: str, called: str) -> bool:

@@ -1,7 +1,9 @@
 """This file is the code that took part in a run: the other cells and files in which its lines and classes stand."""
 
+import re
 from collections.abc import Iterator, Mapping
 from inspect import isfunction
+from pathlib import Path
 from typing import Any
 
 from torch.utils.data import DataLoader
@@ -9,11 +11,13 @@ from torch.utils.data import DataLoader
 from torchmagic.analyses.finding_files import places_in
 from torchmagic.analyses.syntax import names_in
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.notebook_text import is_cell
 from torchmagic.probes.sites import is_users_file, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run
 
+_CELL = re.compile(r"<ipython-input-(\d+)-")
 # Of a longer text nobody finds a line; of many, the first are the likeliest.
 MOST_CHARACTERS, MOST_IN_ALL = 60_000, 120_000
 
@@ -36,7 +40,7 @@ class TakenPart:
         """Gather the texts; of all probes the last."""
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            recorder.keep_texts(self._texts)
+            recorder.keep_texts(self._texts, name=_name)
 
     def _texts(self, run: Run) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -56,6 +60,15 @@ class TakenPart:
                 yield from _of_class(type(each))
         for name in names_in(run.source):
             yield from _of_value(self._namespace.get(name))
+
+
+def _name(file: str) -> str:
+    """Return what to call a file: its path from where the program runs, or the number of a cell that tells it."""
+    cell = _CELL.match(file)
+    if cell:
+        return f"cell {cell[1]}"
+    path, here = Path(file), Path.cwd()
+    return "another cell" if is_cell(file) else str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
 def _of_value(value: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from torchmagic.probes.notebook_text import CELLS
+from torchmagic.probes.notebook_text import is_cell
 from torchmagic.probes.sites import is_users_file
 
 # What is installed, wherever that is.
@@ -38,11 +38,6 @@ def files_in_play(namespace: Mapping[str, Any]) -> set[str]:
 def cells_in_play() -> set[str]:
     """Return the cells that were run in this process, as far as their text is kept."""
     return {file for file in list(linecache.cache) if is_cell(file)}
-
-
-def is_cell(file: str) -> bool:
-    """Whether a file is a cell of a notebook."""
-    return any(part in file for part in CELLS)
 
 
 @cache

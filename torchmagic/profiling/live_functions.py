@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from torchmagic.profiling.files_in_play import is_cell, is_local_file
+from torchmagic.probes.notebook_text import is_cell
+from torchmagic.profiling.files_in_play import is_local_file
 
 # The garbage collector's generations of what was made a moment ago.
 _YOUNG = (0, 1)

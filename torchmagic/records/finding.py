@@ -26,6 +26,7 @@ class Finding:
         parameter: Parameter name, in the same form.
         optimizer: Name of the optimizer's variable, or its class.
         line: 1-based line in the cell or file.
+        file: What to call that cell or file, such as ``cell 3`` or ``engine.py``; None for what was watched itself.
         source: Text of that line.
         step: First optimizer step (from 0) at which it held.
         evidence: The numbers that convinced the rule, with the threshold.
@@ -42,6 +43,7 @@ class Finding:
     parameter: str | None = None
     optimizer: str | None = None
     line: int | None = None
+    file: str | None = None
     source: str | None = None
     step: int | None = None
     evidence: Mapping[str, float | str] = field(default_factory=dict)

@@ -45,8 +45,8 @@ def judge_ranks(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple
 
 def settled(run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return what all rules together found as a reader wants it: causes named, order made, silence kept."""
-    numbered = [_numbered(finding, run.source) for finding in _specific(_once(found))]
-    return _in_order(audible(_with_causes(numbered), run.settings.get("ignore", ())))
+    placed = [_placed(finding, run) for finding in _specific(_once(found))]
+    return _in_order(audible(_with_causes(placed), run.settings.get("ignore", ())))
 
 
 def _found(run: Run, on_failure: Callable[[str, Exception], None], rules: Sequence[Rule]) -> list[Finding]:
@@ -74,11 +74,16 @@ def _specific(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.rule not in LAST_RESORTS or loud <= LAST_RESORTS]
 
 
-def _numbered(finding: Finding, source: str) -> Finding:
-    """Drop the number of a line that is not in the cell: it would point to some other line of it."""
-    if not source or not finding.line or not finding.source or line_at(source, finding.line) == finding.source.strip():
+def _placed(finding: Finding, run: Run) -> Finding:
+    """Say in which cell or file the line is; the number of one that is in none would point to some other line."""
+    source, file = (finding.source or "").strip(), finding.file
+    if file in run.file_names.values():
         return finding
-    return replace(finding, line=None)
+    if file in run.texts and (not finding.line or line_at(run.texts[file], finding.line) == source):
+        return replace(finding, file=run.file_names.get(file))
+    if not run.source or not finding.line or not source or line_at(run.source, finding.line) == source:
+        return replace(finding, file=None)
+    return replace(finding, line=None, file=None)
 
 
 def _with_causes(findings: list[Finding]) -> list[Finding]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from torchmagic.records.finding import Finding
+from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
 
@@ -49,17 +50,23 @@ def rule(check: Check) -> Rule:
 
 
 class Located(TypedDict):
-    """Where a finding is, as two of its fields."""
+    """Where a finding is, as three of its fields; the file by the name that places give."""
 
     line: int | None
+    file: str | None
     source: str | None
 
 
 def line_of(place: Place | None) -> Located:
-    """Return a place as the ``line`` and ``source`` of a finding; line 0 stands for one whose number says nothing."""
+    """Return a place as fields of a finding; line 0 stands for one whose number says nothing."""
     if place is None:
-        return Located(line=None, source=None)
-    return Located(line=place.line or None, source=place.source)
+        return Located(line=None, file=None, source=None)
+    return Located(line=place.line or None, file=place.file or None, source=place.source)
+
+
+def line_of_crash(crash: CrashRecord) -> Located:
+    """Return the user's innermost line of an exception as fields of a finding."""
+    return line_of(Place(file=crash.file, line=crash.line, source=crash.source))
 
 
 def only_line(places: Sequence[Place], place: Place | None) -> Located:

@@ -38,6 +38,7 @@ def header(run: "Run") -> dict[str, Any]:
         "name": run.name,
         "source": run.source if keeps else "",
         "texts": run.texts if keeps else {},
+        "file_names": run.file_names,
         "settings": run.settings,
         "status": run.status.value,
         "started": run.clock.started,

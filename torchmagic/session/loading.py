@@ -94,5 +94,6 @@ def from_header(plain: dict[str, Any]) -> Run:
     run.clock.cost = float(plain["cost"])
     run.steps = int(plain["steps"])
     run.texts = {str(file): str(text) for file, text in plain.get("texts", {}).items()}
+    run.file_names = {str(file): str(name) for file, name in plain.get("file_names", {}).items()}
     run.findings = tuple(decode(finding) for finding in plain["findings"])
     return run

@@ -1,7 +1,7 @@
 """This file is the recorder: the only way into a run."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from torchmagic.session.run import Run
 
@@ -45,9 +45,19 @@ class Recorder:
         """Keep a record."""
         self._run.records.append(record)
 
-    def keep_texts(self, gather: Callable[[Run], dict[str, str]]) -> None:
-        """Give the run the texts of other cells and files, by their names; what gathers them reads its records."""
+    def keep_texts(self, gather: Callable[[Run], dict[str, str]], *, name: Callable[[str], str]) -> None:
+        """Give the run the texts of other cells and files.
+
+        Args:
+            gather: Reads the run's records, and returns texts by file.
+            name: Tells what to call a file.
+        """
         self._run.texts = gather(self._run)
+        self._run.file_names = {file: name(file) for file in self._run.texts}
+
+    def name_files(self, names: Mapping[str, str]) -> None:
+        """Say what to call files whose texts the run has; others are left out."""
+        self._run.file_names.update({file: name for file, name in names.items() if file in self._run.texts})
 
     def append(self, metric: str, values: Sequence[float], subjects: Sequence[str] = WHOLE) -> None:
         """Keep one row of a metric at the present step: one value a subject."""

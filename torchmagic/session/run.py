@@ -49,6 +49,7 @@ class Run:
         note: What the user noted; ``Session.annotate`` changes it in the store as well.
         tags: The user's tags; the same.
         texts: Of other cells and files whose code took part, by the file name that places give.
+        file_names: What to call these files, such as ``cell 3``.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Run:
         self.name = name
         self.source = source
         self.texts: dict[str, str] = {}
+        self.file_names: dict[str, str] = {}
         self.settings = dict(settings or {})
         self.number = 0
         self.note = ""

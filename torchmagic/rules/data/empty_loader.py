@@ -17,7 +17,7 @@ from torchmagic.records.feeding import LoaderUseRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.note import CrashRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import line_of, line_of_crash, rule
 from torchmagic.session.run import Run
 
 # What torch says where it refuses to shuffle nothing.
@@ -39,8 +39,7 @@ def empty_loader(run: Run) -> Iterator[Finding]:
                 severity=Severity.ERROR,
                 confidence=0.97,
                 title="a loader is made for a dataset that has no samples",
-                line=crash.line or None,
-                source=crash.source or None,
+                **line_of_crash(crash),
                 evidence={"samples": 0},
                 why="There is nothing to shuffle, so that torch refuses to make the loader.",
                 fix="print(len(dataset))  # a filter, a split or a folder left nothing",

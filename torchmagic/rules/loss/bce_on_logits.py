@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.loss_inputs import input_lines
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import line_of, line_of_crash, rule
 from torchmagic.session.run import Run
 
 # Share of scores at the limits of the clamp, and batches: a clamp against rounding holds next to nothing.
@@ -38,8 +38,7 @@ def bce_on_logits(
                 severity=Severity.ERROR,
                 confidence=0.9,
                 title="binary_cross_entropy gets values outside 0 to 1: raw scores, or NaN",
-                line=crash.line,
-                source=crash.source,
+                **line_of_crash(crash),
                 step=run.steps,
                 evidence={"message": MESSAGE},
                 why="binary_cross_entropy wants probabilities; it does not take a sigmoid itself.",

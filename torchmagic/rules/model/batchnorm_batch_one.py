@@ -22,7 +22,7 @@ from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.structure import SingleSampleRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import Located, line_of, line_of_crash, rule
 from torchmagic.session.run import Run
 
 # A last batch of one is an accident; more than half of all is how the loader was made.
@@ -112,4 +112,4 @@ def _place(run: Run, crash: CrashRecord | None) -> Located:
         return line_of(next(iter([*named, *built])))
     if loader is not None and loader.place is not None:
         return line_of(loader.place)
-    return Located(line=crash.line, source=crash.source) if crash is not None else line_of(None)
+    return line_of_crash(crash) if crash is not None else line_of(None)

@@ -18,7 +18,7 @@ from torchmagic.analyses.ranks_words import ranks_said
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.ranks import WithoutGradientRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import line_of, line_of_crash, rule
 from torchmagic.session.ranked import Ranks
 from torchmagic.session.run import Run
 
@@ -47,9 +47,7 @@ def _finding(ranks: Ranks, crashes: dict[int, CrashRecord]) -> Finding:
     names = list(found.parameters) if found is not None else []
     wrap = next(iter(wraps(ranks, found.model if found is not None else "")), None)
     told = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
-    where = (
-        Located(line=crash.line or None, source=crash.source) if crash.line else line_of(wrap.place if wrap else None)
-    )
+    where = line_of_crash(crash) if crash.line else line_of(wrap.place if wrap else None)
     return Finding(
         rule="ddp-unused-parameters",
         severity=Severity.ERROR,

@@ -16,7 +16,7 @@ from torchmagic.analyses.ranks_ends import echoes, failures
 from torchmagic.analyses.ranks_words import ranks_said
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.note import CrashRecord
-from torchmagic.rules.rule import Located, rule
+from torchmagic.rules.rule import line_of_crash, rule
 from torchmagic.session.ranked import Ranks
 from torchmagic.session.run import Run
 
@@ -44,7 +44,7 @@ def _finding(ranks: Ranks, own: dict[int, CrashRecord]) -> Finding:
         severity=Severity.ERROR,
         confidence=0.95,
         title=f"{ranks_said(own)} failed with {crash.error}: {short}",
-        **Located(line=crash.line or None, source=crash.source or None),
+        **line_of_crash(crash),
         step=ranks.runs[rank].steps,
         evidence={
             "failed by itself": ranks_said(own),

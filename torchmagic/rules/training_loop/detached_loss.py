@@ -25,7 +25,7 @@ from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import line_of, line_of_crash, rule
 from torchmagic.session.run import Run
 
 # One backward that reaches nothing may be an inspection of something else; a loop has more than one.
@@ -91,7 +91,7 @@ def _lines_of_cuts(text: str) -> list[int]:
 def _of_a_number(run: Run, crash: CrashRecord) -> Finding:
     """Return the finding of a loss that is no tensor any more."""
     cuts = places_by(run, _lines_of_cuts)
-    place = line_of(cuts[0]) if cuts else Located(line=crash.line, source=crash.source)
+    place = line_of(cuts[0]) if cuts else line_of_crash(crash)
     return Finding(
         rule="detached-loss",
         severity=Severity.ERROR,

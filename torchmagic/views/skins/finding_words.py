@@ -20,9 +20,9 @@ def place(finding: Finding) -> list[tuple[str, str]]:
         Pairs of words and the code they stand for; only the line has code.
     """
     source = (finding.source or "").strip()
-    line = f"line {finding.line}" if finding.line is not None else "source" if source else ""
+    line = f"line {finding.line}" if finding.line is not None else ""
     words = [
-        (line, source),
+        (", ".join(filter(None, [finding.file, line])) or ("source" if source else ""), source),
         (finding.parameter or finding.module or "", ""),
         (_named_optimizer(finding.optimizer or ""), ""),
         (f"step {finding.step}" if finding.step is not None else "", ""),

@@ -170,6 +170,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "parameter": finding.parameter,
         "optimizer": finding.optimizer,
         "line": finding.line,
+        "file": finding.file,
         "source": finding.source,
         "step": finding.step,
         "evidence": [[name, _plain(value)] for name, value in finding.evidence.items()],

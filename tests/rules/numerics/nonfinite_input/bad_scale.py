@@ -1,6 +1,6 @@
 """A column of the table never changes, so that it is divided by a standard deviation of zero."""
 
-# expect-line: loss = nn.functional.mse_loss(net(xb), yb)
+# expect-line: x = (x - x.mean(0)) / x.std(0)
 import torch
 from torch import nn
 

@@ -68,7 +68,7 @@ function placeLine(finding) {
   const line = make("div", "tm-place");
   const source = (finding.source ?? "").trim();
   if (finding.line !== null || source) {
-    line.append(source ? linkToLine(finding, source) : make("span", "", `line ${asNumber(finding.line)}`));
+    line.append(source ? linkToLine(finding, source) : make("span", "", placeLabel(finding)));
     if (source) line.append(make("code", "", source));
   }
   if (finding.parameter) line.append(linkToRow(finding.parameter));
