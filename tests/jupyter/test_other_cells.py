@@ -35,3 +35,16 @@ def test_a_terminal_says_it_too(shell, capsys):
     shell.run_cell(LOOP, store_history=True)
     shell.run_cell("%%torchdebug --no-save\n" + CELL, store_history=True)
     assert "cell 1, line 4: optimizer.zero_grad" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", ["", "%precision 3", "here = %pwd", "!true", "print?"])
+def test_the_watched_cell_is_none_of_the_others_whatever_stands_in_it(kernel, line):
+    code = (
+        f"{LOOP}\n{line}\nclass Net(torch.nn.Linear):\n    def forward(self, x):\n        return super().forward(x)\n"
+    )
+    assert (
+        kernel.run("%%torchdebug --panel none --no-save\n" + code + CELL.replace("torch.nn.Linear", "Net")).status
+        == "ok"
+    )
+    assert kernel.run("print(torchmagic.session.last.texts)").stream().strip() == "{}"
+    assert kernel.run(ASK).stream().strip() == "(None, 5, 'optimizer.zero_grad')"

@@ -20,6 +20,7 @@ MEASURED = [
     ("norm  1 → 1, min 0.54", "norm  0.9998 → 1, min 0.54, max 1"),
     ("64×64 from 0 to 3.1e+19, 3584 zeros", "64×64 from 1.2e-9 to 12,000, 1 zero"),
     ("epoch 4  loss 0.933", "epoch 4  loss 1.076"),
+    ("  where     cell 2, line 18: loss", "  where     another cell, line 18: loss"),
     ("they disagree on 34 of 450", "they disagree on 33 of 450"),
     ("<1 % of the time went into waiting", "12 % of the time went into waiting"),
     ("zero  1,031 (50 %)", "zero  1,030 (49.9 %)"),

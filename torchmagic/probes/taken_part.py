@@ -47,7 +47,7 @@ class TakenPart:
         left = MOST_IN_ALL
         for file in dict.fromkeys(self._files(run)):
             text = source_of(file) if is_users_file(file) else ""
-            if text.strip() and len(text) <= min(left, MOST_CHARACTERS) and text.strip() != run.source.strip():
+            if text.strip() and len(text) <= min(left, MOST_CHARACTERS) and not _is_own(text, run.source):
                 found[file] = text
                 left -= len(text)
         return found
@@ -60,6 +60,15 @@ class TakenPart:
                 yield from _of_class(type(each))
         for name in names_in(run.source):
             yield from _of_value(self._namespace.get(name))
+
+
+def _is_own(text: str, source: str) -> bool:
+    """Whether a text is what runs of a source, in which the shell has put its own calls in the place of magics."""
+    lines, typed = text.strip().splitlines(), source.strip().splitlines()
+    if len(lines) != len(typed):
+        return False
+    pairs = zip(lines, typed, strict=True)
+    return all(line in (was, f"# {was}") or "get_ipython()" in line for line, was in pairs)
 
 
 def _name(file: str) -> str:
