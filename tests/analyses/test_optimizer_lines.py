@@ -123,7 +123,25 @@ def test_a_setting_is_found_on_the_line_of_the_call_that_gives_it(line, subject,
     assert (place.line, place.source) == (wanted, SPREAD.splitlines()[wanted - 1].strip())
 
 
-def test_what_was_built_elsewhere_or_nobody_saw_has_the_place_that_is_known():
+def test_what_was_built_elsewhere_has_the_place_that_is_known():
     there = group(SPREAD)
     assert place_of_setting(run_of("train()"), there, "lr") == there.built
-    assert place_of_setting(run_of(SPREAD), group(), "lr") is None
+    assert place_of_setting(run_of("train()"), group(), "lr") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("opt = torch.optim.SGD(\n    net.parameters(),\n    lr=0.1,\n)\n", (3, "lr=0.1,")),
+        ("self.opt = optim.SGD(net.parameters())\n", (1, "self.opt = optim.SGD(net.parameters())")),
+        ("def make(net):\n    return SGD(net.parameters(), lr=0.1)\n", (2, "return SGD(net.parameters(), lr=0.1)")),
+        ("other = SGD(net.parameters(), lr=0.1)\n", None),
+        ("opt = Adam(net.parameters(), lr=0.1)\n", None),
+        ("opt = SGD(a, lr=0.1)\nopt = SGD(b, lr=0.2)\n", None),
+    ],
+)
+def test_what_nobody_saw_is_built_by_the_only_line_in_the_texts_that_gives_it_its_name(text, wanted):
+    run = run_of("train()")
+    run.texts = {"<cell 1>": text}
+    place = place_of_setting(run, group(), "lr")
+    assert (None if place is None else (place.line, place.source)) == wanted

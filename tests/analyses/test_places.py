@@ -92,3 +92,10 @@ def test_the_last_call_that_switches_gradients_off():
 )
 def test_lines_that_divide_by_what_may_be_zero(line, may_be_zero):
     assert lines_dividing_by_spread(f"import numpy as np\n{line}\n") == ([2] if may_be_zero else [])
+
+
+def test_what_a_function_trains_before_it_returns_it_is_not_just_made_there():
+    made = "def make():\n    net = Net()\n    return net, 1\n"
+    trained = "def train(rows):\n    net = Net()\n    for x in rows:\n        net(x).backward()\n    return net, 1\n"
+    assert is_returned(made, 2)
+    assert not is_returned(trained, 2)

@@ -34,9 +34,9 @@ def line_that_builds(source: str, places: Sequence[Place]) -> Place | None:
 
 
 def is_returned(source: str, line: int) -> bool:
-    """Whether the function around a line of some source returns what the line builds."""
+    """Whether the function around a line of some source returns what the line builds, and does not train it first."""
     function = function_around(tree_of(source), line)
-    if function is None:
+    if function is None or _goes_backward(function):
         return False
     statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and holds(node, line)]
     # Of those that fill one line, as a function and its body may, the innermost comes last.
@@ -47,6 +47,11 @@ def is_returned(source: str, line: int) -> bool:
     built = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
     returned = {each.id for node in ast.walk(function) if isinstance(node, ast.Return) for each in _names(node.value)}
     return bool(built & returned)
+
+
+def _goes_backward(function: ast.AST) -> bool:
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return any(last_name(each.func) == "backward" for each in calls)
 
 
 def begins_a_phase(source: str, line: int) -> bool:

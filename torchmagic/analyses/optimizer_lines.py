@@ -5,7 +5,7 @@ import copy
 
 from torchmagic.analyses.model_names import model_name
 from torchmagic.analyses.syntax import holds, last_name, tree_of
-from torchmagic.analyses.texts import beside, text_around
+from torchmagic.analyses.texts import beside, places_by, text_around
 from torchmagic.records.objective import GroupRecord
 from torchmagic.records.place import Place
 from torchmagic.session.run import Run
@@ -46,7 +46,7 @@ def place_of_setting(run: Run, group: GroupRecord, setting: str) -> Place | None
         group: The group.
         setting: Keyword of the optimizer, as ``lr``.
     """
-    built = group.built
+    built = place_of_building(run, group)
     if built is None:
         return None
     calls = [
@@ -57,6 +57,26 @@ def place_of_setting(run: Run, group: GroupRecord, setting: str) -> Place | None
     number = group.subject.removeprefix(group.optimizer).strip("[]")
     line = _line_of(calls[0], setting, int(number) if number.isdigit() else 0) if len(calls) == 1 else None
     return beside(run, built, line)
+
+
+def place_of_building(run: Run, group: GroupRecord) -> Place | None:
+    """Return the line that builds a group's optimizer: as it was seen, or else the only one in the texts that does."""
+    if group.built is not None:
+        return group.built
+    found = places_by(run, lambda text: _lines_building(text, group))
+    return found[0] if len(found) == 1 else None
+
+
+def _lines_building(text: str, group: GroupRecord) -> list[int]:
+    """Return the lines that call the optimizer's class, to return what it gives or to put it under its name."""
+    name = group.optimizer.rpartition(".")[2]
+    lines = []
+    for node in ast.walk(tree_of(text)):
+        named = isinstance(node, ast.Assign) and name in [last_name(each) for each in node.targets]
+        if isinstance(node, ast.Return) or named:
+            calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+            lines += [each.lineno for each in calls if _builds(each, group.class_name)]
+    return lines
 
 
 def _line_of(call: ast.Call, setting: str, number: int) -> int | None:

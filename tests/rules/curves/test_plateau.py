@@ -30,6 +30,14 @@ def test_a_flat_half_below_chance_may_be_the_floor(history):
 def test_a_flat_half_with_a_rate_that_has_vanished_is_told(history):
     (finding,) = found(history, FALLS_AND_STAYS, rates=[0.1] * 20 + [1e-6] * 40)
     assert "learning rate" in finding.title
+    assert finding.source == "loss.backward()"
+
+
+@pytest.mark.parametrize(("stepped", "line"), [(True, 3), (False, 9)])
+def test_a_rate_that_a_schedule_took_is_told_at_its_line(history, stepped, line):
+    history.schedule(stepped=stepped)
+    (finding,) = found(history, FALLS_AND_STAYS, rates=[0.1] * 20 + [1e-6] * 40)
+    assert finding.line == line
 
 
 def test_a_low_loss_with_a_rate_that_has_vanished_is_silent(history):

@@ -48,15 +48,30 @@ def test_saturation_must_last_over_most_looks_and_to_the_end(shares):
 
 
 def predicted(
-    spread, share=math.nan, target_spread=1.0, target_share=math.nan, *, steps=60, looks=10, losses=(1.0, 1.0)
+    spread,
+    share=math.nan,
+    target_spread=1.0,
+    target_share=math.nan,
+    *,
+    steps=60,
+    looks=10,
+    losses=(1.0, 1.0),
+    noise=0.0,
+    deviations=(),
 ):
     run = Run()
+    run.texts = {"<cell>": "class Net:\n    def __init__(self):\n        self.norm = LayerNorm(1)\n"}
+    for name, values in deviations:
+        run.records.append(ActivationRecord(module=name, class_name="LayerNorm", inputs=(), outputs=()))
+        for step, value in enumerate(values):
+            run.frame("activation_std", (name,)).append(step, (value,))
     for step in range(looks):
         row = dict(zip(METRICS, (spread, share, target_spread, target_share), strict=True))
         for name, value in row.items():
             run.frame(name, ("net/cross_entropy",)).append(step, (value,))
     for step in range(steps):
-        run.frame("loss", ("",)).append(step, (losses[0] if step < steps // 2 else losses[step >= steps * 3 // 4],))
+        loss = losses[0] if step < steps // 2 else losses[step >= steps * 3 // 4]
+        run.frame("loss", ("",)).append(step, (loss + noise * (-1) ** step,))
     run.steps = steps
     return list(uniform_prediction(run))
 
@@ -80,6 +95,25 @@ def test_predictions_that_hardly_differ_are_a_warning():
 )
 def test_predictions_are_left_alone(facts):
     assert predicted(**facts) == []
+
+
+def test_a_fall_within_the_noise_of_the_batches_is_none():
+    assert predicted(0.0, losses=(1.0, 0.93)) == []
+    assert len(predicted(0.0, losses=(1.0, 0.93), noise=0.1)) == 1
+    assert predicted(0.0, losses=(1.0, 0.5), noise=0.1) == []
+
+
+def test_the_first_module_that_gives_one_number_is_named_and_its_line():
+    looks = [("net.proj", [0.4, 0.3]), ("net.norm", [0.1, 0.0, 0.0]), ("net.act", [0.0, 0.0])]
+    (finding,) = predicted(0.0, deviations=looks)
+    assert (finding.module, finding.source) == ("net.norm", "self.norm = LayerNorm(1)")
+    assert "net.norm" in finding.title
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.3], [0.0], [math.nan, math.nan], []])
+def test_a_module_that_did_not_at_its_last_looks_is_not(values):
+    (finding,) = predicted(0.0, deviations=[("net.norm", values), ("other.act", [0.0, 0.0])])
+    assert (finding.module, finding.source) == ("net", None)
 
 
 def test_one_class_for_all_counts_where_the_predictions_hardly_differ():

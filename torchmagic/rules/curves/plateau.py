@@ -16,9 +16,10 @@ from dataclasses import replace
 from torchmagic.analyses.improvement import evaluation_falls
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.objective import begins_anew, level_of_guessing
-from torchmagic.analyses.rates import vanished_rate
+from torchmagic.analyses.rates import rates, vanished_rate
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -27,6 +28,7 @@ MAX_CHANGE = 0.01
 MIN_STEPS = 30
 # Noise widens what counts as flat, but nobody would say of more than this that it stays.
 MOST_CHANGE = 0.2
+VANISHED = "with a learning rate that has vanished"
 # A loss this far below its start has come down to something.
 LOW = 0.1
 
@@ -44,18 +46,17 @@ def plateau(run: Run, *, max_change: float = MAX_CHANGE, min_steps: float = MIN_
     reason = _reason(run, curve) if change < threshold and not falls else None
     if reason is None:
         return
-    backward = next(iter(run.of(BackwardRecord)), None)
     yield Finding(
         rule="plateau",
         severity=Severity.INFO,
         confidence=0.7,
         title=f"the loss stays at {curve.end:.3g} over the second half of {run.steps} steps, {reason}",
-        **line_of(backward.place if backward else None),
+        **line_of(_place(run, of_rate=reason == VANISHED)),
         step=run.steps // 2,
         evidence={"change over the second half": change, "threshold": threshold, "loss at the end": curve.end},
         why="Steps go on and nothing is gained by them.",
         fix="print(scheduler.get_last_lr())  # or stop earlier"
-        if reason.startswith("with")
+        if reason == VANISHED
         else "# let the model learn one small batch by heart first",
     )
 
@@ -78,4 +79,11 @@ def _reason(run: Run, curve: LossCurve) -> str | None:
         return f"where guessing gives {chance:.3g}"
     if curve.end < LOW * curve.start:
         return None
-    return "with a learning rate that has vanished" if vanished_rate(run) else None
+    return VANISHED if vanished_rate(run) else None
+
+
+def _place(run: Run, *, of_rate: bool) -> Place | None:
+    """Return the line that makes the schedule, or steps it, where it is to blame; else that of the backward."""
+    schedules = [each for rate in rates(run) for each in rate.schedules if each.stepped] if of_rate else []
+    backwards = [each.place for each in run.of(BackwardRecord)]
+    return next((place for each in schedules if (place := each.built or each.place)), next(iter(backwards), None))

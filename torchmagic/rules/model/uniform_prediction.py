@@ -13,11 +13,15 @@ the model can learn a single batch by heart.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchmagic.analyses.breakdown import sound_part
-from torchmagic.analyses.improvement import improvement
+from torchmagic.analyses.improvement import improvement, noise_of_improvement
+from torchmagic.analyses.source_lines import lines_giving
+from torchmagic.analyses.texts import places_by
+from torchmagic.records.activation import ActivationRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # At the beginning predictions may well be alike.
@@ -25,6 +29,8 @@ MIN_STEPS = 20
 # Predictions that differ by less than a thousandth of their size, where targets differ by a hundred times that.
 MAX_SPREAD, TARGETS_TIMES = 1e-3, 100.0
 MIN_LOOKS = 5
+# A module that gives one number at its last looks, so many of them.
+MIN_LOOKS_OF_MODULE = 2
 # One class for all: slow learners begin so. It counts after more steps, and where the predictions hardly differ.
 MIN_STEPS_OF_ONE_CLASS, MIN_LOOKS_OF_ONE_CLASS, MAX_SPREAD_OF_ONE_CLASS = 40, 8, 0.02
 # A class with this share of the targets is a good guess.
@@ -45,7 +51,7 @@ def uniform_prediction(
 ) -> Iterator[Finding]:
     """Report, per model and loss, predictions that were all alike at the last looks although targets were not."""
     gained = improvement(run, since=0.5)
-    if run.steps < min_steps or gained > most_improvement:
+    if run.steps < min_steps or gained > most_improvement + 2 * noise_of_improvement(run):
         return
     for subject in run.subjects("prediction_spread"):
         values = {name: sound_part(run, *run.series(name, name=subject))[1] for name in METRICS}
@@ -54,7 +60,26 @@ def uniform_prediction(
         spreads = [spread for spread, *_ in varied[-min_looks:]]
         flat = len(spreads) >= min_looks and all(spread < max_spread for spread in spreads)
         if flat or _is_one_class(run, varied):
-            yield _finding(subject, values, flat, max_spread, gained)
+            finding = _finding(subject, values, flat, max_spread, gained)
+            yield _told_at_module(run, finding) if flat else finding
+
+
+def _told_at_module(run: Run, finding: Finding) -> Finding:
+    """Return the finding at the first module whose outputs are all one number, where there is one."""
+    inside = [each.module for each in run.of(ActivationRecord) if each.module.startswith(f"{finding.module}.")]
+    module = next((each for each in dict.fromkeys(inside) if _is_constant(run, each)), None)
+    if module is None:
+        return finding
+    name = module.rpartition(".")[2]
+    built = [] if name.isdigit() else places_by(run, lambda text: lines_giving(text, name))
+    said = f"{finding.title}: all that {module} gives is one number"
+    fix = f"# look at what {module} is given: a norm over one value, and units that are all dead, give one number"
+    return replace(finding, title=said, module=module, fix=fix, **only_line(built, None))
+
+
+def _is_constant(run: Run, module: str) -> bool:
+    known = [each for each in run.series("activation_std", module=module)[1] if not math.isnan(each)]
+    return len(known) >= MIN_LOOKS_OF_MODULE and not any(known[-MIN_LOOKS_OF_MODULE:])
 
 
 METRICS = ("prediction_spread", "prediction_share", "target_spread", "target_share")

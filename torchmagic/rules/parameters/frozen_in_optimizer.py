@@ -14,8 +14,11 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import shown
 from torchmagic.analyses.counting import counted
+from torchmagic.analyses.optimizer_lines import place_of_building
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.objective import GroupRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -37,7 +40,7 @@ def frozen_in_optimizer(run: Run, *, min_frozen: int = MIN_FROZEN) -> Iterator[F
             parameter=flow.frozen[0],
             module=flow.frozen[0].rpartition(".")[0] or None,
             optimizer=flow.optimizer,
-            **line_of(flow.place),
+            **line_of(_place(run, flow)),
             step=0,
             evidence={
                 "frozen": shown(flow.frozen, flow.num_frozen),
@@ -47,3 +50,9 @@ def frozen_in_optimizer(run: Run, *, min_frozen: int = MIN_FROZEN) -> Iterator[F
             why="They require no gradient, so the optimizer has nothing to do for them.",
             fix=f"give it only (p for p in {flow.frozen[0].partition('.')[0]}.parameters() if p.requires_grad)",
         )
+
+
+def _place(run: Run, flow: GradientFlowRecord) -> Place | None:
+    """Return the line that builds the optimizer, else that of its first step."""
+    groups = (each for each in run.of(GroupRecord) if each.optimizer == flow.optimizer)
+    return next((place for each in groups if (place := place_of_building(run, each)) is not None), flow.place)
