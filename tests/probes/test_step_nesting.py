@@ -1,6 +1,7 @@
 """This file tests that a step which calls that of its base class is one step."""
 
 import functools
+import warnings
 
 import pytest
 import torch
@@ -217,3 +218,24 @@ def test_of_optimizers_in_a_list_over_parts_of_the_parameters_the_outer_one_step
     with watch() as run:
         trained(All([torch.optim.SGD([net.weight], lr=0.1), torch.optim.Adam([net.bias])]), net)
     assert run.steps == 5
+
+
+def test_groups_that_cannot_be_read_are_not_the_users_trouble(net):
+    class Odd(torch.optim.SGD):
+        def step(self, closure=None):
+            self.other.step(closure)
+
+    class Bare(torch.optim.SGD):
+        num_steps = 0
+
+        def step(self, closure=None):
+            self.num_steps += closure is None
+
+    inner, outer = Bare(net.parameters(), lr=0.1), Odd(net.parameters(), lr=0.1)
+    outer.other, inner.param_groups = inner, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # probes that cannot go on say so
+        with watch():
+            for _ in range(3):
+                outer.step()
+    assert inner.num_steps == 3

@@ -15,7 +15,7 @@ _ONLY_IPYTHON = ("%", "!", "?")
 _GIVEN = re.compile(r"[\w\s,.]+=\s*[%!]")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def tree_of(source: str) -> ast.Module:
     """Return the syntax tree of a source, whose line numbers are those of the text; an empty one where it has none.
 

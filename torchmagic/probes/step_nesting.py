@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from torch import optim
 
@@ -24,22 +24,28 @@ class Nesting:
     """
 
     def __init__(self) -> None:
-        self.related: WeakSet[Any] = WeakSet()  # optimizers that stepped within, or around, the step of another
+        # By identity, as a class may say that two of its optimizers are equal: those that stepped within the step of
+        # another, or around it, and those that have another and did not step it.
+        self._related: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self._alone: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._under_way: list[int] = []  # identities of optimizers, the outermost first
         self._around: dict[int, int] = {}  # of those around others: how many steps had begun before theirs
-        self._alone: WeakSet[Any] = WeakSet()  # that have another and did not step it
         self._begun = 0
+
+    def is_related(self, optimizer: Any) -> bool:
+        """Whether an optimizer stepped within, or around, the step of another."""
+        return optimizer is not None and self._related.get(id(optimizer)) is optimizer
 
     def begins(self, optimizer: Any) -> bool:
         """Whether a step of its own begins; the hook itself has to ask."""
         if type(optimizer) not in PLAIN:
             if _is_of_base(optimizer):
                 return False
-            if optimizer not in self._alone and _is_around_another(optimizer):
+            if self._alone.get(id(optimizer)) is not optimizer and _is_around_another(optimizer):
                 self._around[id(optimizer)] = self._begun
                 return False
         if self._under_way and self._is_within_another(optimizer):
-            self.related.add(optimizer)
+            self._related[id(optimizer)] = optimizer
             return False
         self._under_way.append(id(optimizer))
         self._begun += 1
@@ -53,7 +59,7 @@ class Nesting:
                 return False
             if key in self._around:
                 stepped = self._begun > self._around.pop(key)
-                (self.related if stepped else self._alone).add(optimizer)
+                (self._related if stepped else self._alone)[key] = optimizer
                 return False
         if key not in self._under_way:
             return False
@@ -63,8 +69,7 @@ class Nesting:
     def _is_within_another(self, optimizer: Any) -> bool:
         others = {id(other): other for other in _stepping() if other is not optimizer}
         self._under_way = [each for each in self._under_way if each in others]  # the rest ended with an exception
-        parameters = _parameters(optimizer)
-        return any(parameters <= _parameters(others[each]) for each in self._under_way)
+        return any(_steps_all_of(others[each], optimizer) for each in self._under_way)
 
 
 def _is_of_base(optimizer: Any) -> bool:
@@ -79,7 +84,7 @@ def _is_of_base(optimizer: Any) -> bool:
 def _is_around_another(optimizer: Any) -> bool:
     """Whether an optimizer has another one that steps all of its parameters."""
     others = [each for each in vars(optimizer).values() if isinstance(each, optim.Optimizer) and each is not optimizer]
-    return bool(others) and any(_parameters(optimizer) <= _parameters(each) for each in others)
+    return any(_steps_all_of(each, optimizer) for each in others)
 
 
 def _chain(function: Any) -> Iterator[Any]:
@@ -96,6 +101,14 @@ def _stepping() -> Iterator[Any]:
         if frame.f_code.co_qualname == WRAPPER:
             yield frame.f_locals.get("self")
         frame = frame.f_back
+
+
+def _steps_all_of(one: Any, other: Any) -> bool:
+    """Whether an optimizer has all parameters of another one; groups that are made otherwise tell nothing."""
+    try:
+        return _parameters(other) <= _parameters(one)
+    except Exception:  # noqa: BLE001 - the user's own class may have anything there, and this runs in its step
+        return False
 
 
 def _parameters(optimizer: Any) -> set[int]:

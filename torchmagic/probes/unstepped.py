@@ -213,10 +213,9 @@ class Unstepped:
 
     def _open(self) -> Iterator[_Waiting]:
         """Yield those of which more is to be known; let go of those not in use, and of those that step in another."""
-        related = self._taps.nesting.related if self._taps is not None else ()
         for key, entry in list(self._waiting.items()):
             unused = not entry.used and not entry.iterations and entry.looks >= MOST_ITERATIONS
-            if unused or entry.ref() in related:
+            if unused or (self._taps is not None and self._taps.nesting.is_related(entry.ref())):
                 del self._waiting[key]
             elif entry.iterations < MOST_ITERATIONS:
                 yield entry

@@ -31,9 +31,9 @@ DERIVATIVES = frozenset({"grad", "jacobian", "hessian", "vjp", "jvp", "vhp", "hv
 @rule
 def no_grad_evaluation_missing(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterator[Finding]:
     """Report each line at which a model was evaluated with gradients on, unless derivatives may be taken of it."""
-    if says(run, _takes_derivatives):
-        return
     records = [record for record in run.of(EvaluationRecord) if record.recorded_graph]
+    if not records or says(run, _takes_derivatives):
+        return
     for place in dict.fromkeys(record.place for record in records):
         here = [record for record in records if record.place == place]
         batches = sum(record.num_batches for record in here)

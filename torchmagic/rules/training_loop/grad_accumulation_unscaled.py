@@ -31,7 +31,7 @@ def grad_accumulation_unscaled(
 ) -> Iterator[Finding]:
     """Report each optimizer whose steps use the sum of several batches' mean losses."""
     found = [record for record in run.of(AccumulationRecord) if record.num_backwards >= min_batches]
-    if says(run, scales_gradients):
+    if not found or says(run, scales_gradients):
         return  # the sum may be divided by hand
     for optimizer in dict.fromkeys(record.optimizer for record in found):
         records = [record for record in found if record.optimizer == optimizer]
