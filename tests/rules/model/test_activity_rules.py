@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.activation import ActivationRecord, TensorFacts
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.finding import Severity
 from torchmagic.records.model import OptimizerRecord, ParameterRecord
@@ -58,11 +58,13 @@ def predicted(
     losses=(1.0, 1.0),
     noise=0.0,
     deviations=(),
+    records=None,
 ):
     run = Run()
     run.texts = {"<cell>": "class Net:\n    def __init__(self):\n        self.norm = LayerNorm(1)\n"}
     for name, values in deviations:
-        run.records.append(ActivationRecord(module=name, class_name="LayerNorm", inputs=(), outputs=()))
+        norm = ActivationRecord(module=name, class_name="LayerNorm", inputs=(), outputs=())
+        run.records += [norm] if records is None else records
         for step, value in enumerate(values):
             run.frame("activation_std", (name,)).append(step, (value,))
     for step in range(looks):
@@ -108,6 +110,13 @@ def test_the_first_module_that_gives_one_number_is_named_and_its_line():
     (finding,) = predicted(0.0, deviations=looks)
     assert (finding.module, finding.source) == ("net.norm", "self.norm = LayerNorm(1)")
     assert "net.norm" in finding.title
+
+
+def test_a_layer_of_one_unit_gives_one_number_to_samples_that_were_alike_before():
+    facts = TensorFacts(shape=(32, 1), dtype="float32", device="cpu")
+    record = ActivationRecord(module="net.head", class_name="Linear", inputs=(), outputs=(facts,))
+    (finding,) = predicted(0.0, deviations=[("net.head", [0.0, 0.0])], records=[record])
+    assert finding.module == "net"
 
 
 @pytest.mark.parametrize("values", [[0.0, 0.3], [0.0], [math.nan, math.nan], []])

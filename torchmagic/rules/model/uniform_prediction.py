@@ -66,8 +66,9 @@ def uniform_prediction(
 
 def _told_at_module(run: Run, finding: Finding) -> Finding:
     """Return the finding at the first module whose outputs are all one number, where there is one."""
-    inside = [each.module for each in run.of(ActivationRecord) if each.module.startswith(f"{finding.module}.")]
-    module = next((each for each in dict.fromkeys(inside) if _is_constant(run, each)), None)
+    inside = (each for each in run.of(ActivationRecord) if each.module.startswith(f"{finding.module}."))
+    names = dict.fromkeys(each.module for each in inside if not _has_one_output(each))
+    module = next((name for name in names if _is_constant(run, name)), None)
     if module is None:
         return finding
     name = module.rpartition(".")[2]
@@ -75,6 +76,11 @@ def _told_at_module(run: Run, finding: Finding) -> Finding:
     said = f"{finding.title}: all that {module} gives is one number"
     fix = f"# look at what {module} is given: a norm over one value, and units that are all dead, give one number"
     return replace(finding, title=said, module=module, fix=fix, **only_line(built, None))
+
+
+def _has_one_output(record: ActivationRecord) -> bool:
+    """Whether it is a layer with a single unit: where all samples are alike before it, that gives one number too."""
+    return record.class_name == "Linear" and any(each.shape[-1:] == (1,) for each in record.outputs)
 
 
 def _is_constant(run: Run, module: str) -> bool:
