@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from torchmagic.records.place import Place
 
 # How IPython and its kernel name the files of cells.
 CELLS = ("<ipython-input", "ipykernel_")
+_NUMBERED = re.compile(r"<ipython-input-(\d+)-")
 # The newest cells are read, as far as so many characters go.
 MOST_CELLS, MOST_CHARACTERS = 64, 60_000
 
@@ -45,6 +47,12 @@ class NotebookText(NamedTuple):
 def is_cell(file: str) -> bool:
     """Whether a file is a cell of a notebook."""
     return any(part in file for part in CELLS)
+
+
+def name_of_cell(file: str, *, unnumbered: str) -> str:
+    """Return what to call a cell: by its number, where its file tells it; empty for a file that is none."""
+    number = _NUMBERED.match(file)
+    return f"cell {number[1]}" if number else unnumbered if is_cell(file) else ""
 
 
 def notebook_text(last: str = "") -> NotebookText:

@@ -1,6 +1,5 @@
 """This file is the code that took part in a run: the other cells and files in which its lines and classes stand."""
 
-import re
 from collections.abc import Iterator, Mapping
 from inspect import isfunction
 from pathlib import Path
@@ -11,13 +10,12 @@ from torch.utils.data import DataLoader
 from torchmagic.analyses.finding_files import places_in
 from torchmagic.analyses.syntax import names_in
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.notebook_text import is_cell
+from torchmagic.probes.notebook_text import name_of_cell
 from torchmagic.probes.sites import is_users_file, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run
 
-_CELL = re.compile(r"<ipython-input-(\d+)-")
 # Of a longer text nobody finds a line; of many, the first are the likeliest.
 MOST_CHARACTERS, MOST_IN_ALL = 60_000, 120_000
 
@@ -73,11 +71,9 @@ def _is_own(text: str, source: str) -> bool:
 
 def _name(file: str) -> str:
     """Return what to call a file: its path from where the program runs, or the number of a cell that tells it."""
-    cell = _CELL.match(file)
-    if cell:
-        return f"cell {cell[1]}"
     path, here = Path(file), Path.cwd()
-    return "another cell" if is_cell(file) else str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+    below = str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+    return name_of_cell(file, unnumbered="another cell") or below
 
 
 def _of_value(value: Any) -> Iterator[str]:

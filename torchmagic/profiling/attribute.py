@@ -1,11 +1,11 @@
 """This file turns what was collected into the records of a profile."""
 
 import linecache
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from time import perf_counter
 
+from torchmagic.probes.notebook_text import name_of_cell
 from torchmagic.profiling.allocations import Allocations, allocations
 from torchmagic.profiling.collected import Collected
 from torchmagic.profiling.contexts import Contexts
@@ -24,8 +24,6 @@ from torchmagic.records.profile import PhasesRecord, ProfileRecord, SourcesRecor
 Records = list[ProfileRecord | PhasesRecord | CostsRecord | AllocationsRecord | SourcesRecord | AcceleratorRecord]
 _NANO = 1e-9
 # How shells name the files of cells; only a terminal's has the number that the user sees.
-_CELL = re.compile(r"<ipython-input-(\d+)-\w+>")
-_KERNELS_CELL = re.compile(r".*ipykernel_\d+[/\\]\d+\.py")
 
 
 def attribute(
@@ -112,7 +110,4 @@ def _sources(lines: Iterable[LineCost], names: Mapping[str, str], *, keep_source
 
 
 def _name(file: str) -> str:
-    cell = _CELL.fullmatch(file)
-    if cell:
-        return f"cell {cell[1]}"
-    return "a cell" if _KERNELS_CELL.fullmatch(file) else PurePath(file).name
+    return name_of_cell(file, unnumbered="a cell") or PurePath(file).name

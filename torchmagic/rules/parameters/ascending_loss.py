@@ -11,18 +11,17 @@ the wrong sign: the loss then falls below any number.
 *Source*: PyTorch documentation (``maximize``); Humbatova et al., ICSE 2020 (wrong loss function).
 """
 
-import ast
 import math
 import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from torchmagic.analyses.data_lines import lines_giving
 from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import Objective, single_objective
 from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
-from torchmagic.analyses.syntax import tree_of
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord, LossRecord
@@ -144,16 +143,6 @@ def _negation(run: Run) -> Located:
         if NEGATION.search(place.source):
             return line_of(place)
     names = {record.loss for record in run.of(ObjectiveRecord)}
-    given = places_by(run, lambda text: _lines_giving(text, names))
+    given = places_by(run, lambda text: [line for name in names for line, _ in lines_giving(text, name)])
     negated = (place for place in given if NEGATION.search(place.source))
     return line_of(next(negated, next(iter(places), None)))
-
-
-def _lines_giving(text: str, names: set[str]) -> list[int]:
-    """Return the lines that give one of some variables a value."""
-    assignments = (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Assign))
-    return [
-        node.lineno
-        for node in assignments
-        if any(isinstance(each, ast.Name) and each.id in names for each in node.targets)
-    ]
