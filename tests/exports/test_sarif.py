@@ -117,9 +117,11 @@ def test_a_finding_keeps_its_fingerprint_when_lines_and_numbers_move(sick, tmp_p
     assert len({json.dumps(each["partialFingerprints"]) for each in before}) == 3
 
 
-def test_a_cell_has_no_file(run, tmp_path):
-    finding = Finding(rule="dead-relu", severity=Severity.INFO, confidence=1.0, title="x", line=2, source="net(x)")
+@pytest.mark.parametrize(("file", "said"), [(None, "the cell"), ("cell 3", "cell 3")])
+def test_a_cell_has_no_file(tmp_path, file, said):
+    facts = {"rule": "dead-relu", "severity": Severity.INFO, "confidence": 1.0, "title": "x"}
+    finding = Finding(**facts, line=2, file=file, source="net(x)")
     cell = Run(name="cell", source="a\nnet(x)")
     cell.findings = (finding,)
     (place,) = logged(cell, tmp_path / "a.sarif")["runs"][0]["results"][0]["locations"]
-    assert place == {"message": {"text": "line 2 of the cell: net(x)"}}
+    assert place == {"message": {"text": f"line 2 of {said}: net(x)"}}

@@ -48,3 +48,12 @@ def test_the_watched_cell_is_none_of_the_others_whatever_stands_in_it(kernel, li
     )
     assert kernel.run("print(torchmagic.session.last.texts)").stream().strip() == "{}"
     assert kernel.run(ASK).stream().strip() == "(None, 5, 'optimizer.zero_grad')"
+
+
+def test_without_a_history_no_other_cell_is_called_this_one(shell, capsys):
+    shell.run_line_magic("load_ext", "torchmagic")
+    shell.run_cell(LOOP)
+    shell.run_cell("%%torchdebug --no-save\n" + CELL)
+    said = capsys.readouterr().out
+    assert "this cell" not in said
+    assert "line 4: optimizer.zero_grad" in said

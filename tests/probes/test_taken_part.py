@@ -135,3 +135,10 @@ def test_a_module_of_the_users_is_kept_and_a_librarys_is_not(cells, tmp_path, mo
     del sys.modules["my_loop"]
     assert run.texts == {str(path): LOOP}
     assert run.file_names == {str(path): name}
+
+
+def test_the_dataset_of_a_loader_that_the_cell_only_names_took_part(cells):
+    cells(ROWS, "<ipython-input-0-x>")
+    cells(LOOP + "net = nn.Linear(3, 1)\nloader = DataLoader(Rows(), 4)\n", "<ipython-input-1-x>")
+    run = watched(cells, "fit(net, torch.optim.SGD(net.parameters(), lr=0.01), loader)\n")
+    assert "<ipython-input-0-x>" in run.texts
