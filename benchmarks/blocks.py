@@ -100,7 +100,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return where the median lies with 90 % certainty: the bootstrap's percentiles, the same at each call."""
+    """Return where the median lies with 90% certainty: the bootstrap's percentiles, the same at each call."""
     draw = random.Random(0)
     medians = sorted(median(draw.choices(values, k=len(values))) for _ in range(NUM_DRAWS))
     edge = round(NUM_DRAWS * (1 - SURE) / 2)

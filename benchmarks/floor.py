@@ -160,7 +160,7 @@ def main() -> None:
     torch.set_num_threads(1)
     print(f"torch {torch.__version__}, 1 thread, median of {chosen.rounds} rounds, in turns in one process")
     print(f"{'':16} {'bare':>8}  {'':15}  {'ratio of CPU time':^19}  {'more':>7}  {'calls more a step':>16}")
-    print(f"{'workload':16} {'us/step':>8}  {'':15}  {'':6} {'(90 %)':>12}  {'us/step':>7}  {'Python':>7}  {'C':>7}")
+    print(f"{'workload':16} {'us/step':>8}  {'':15}  {'':6} {'(90%)':>12}  {'us/step':>7}  {'Python':>7}  {'C':>7}")
     with away_from_home():
         for workload in WORKLOADS:
             if not workload.compiled and chosen.only in workload.name:

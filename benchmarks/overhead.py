@@ -1,7 +1,7 @@
 """This file is what watching costs: the time of a training step at each level, as a ratio to the bare loop.
 
 Every workload runs bare and under ``torchmagic.watch()`` at every level, in turns within one process (see
-``blocks.py``); the table shows the median of the rounds with its 90 % interval. Opening and closing a watch and its
+``blocks.py``); the table shows the median of the rounds with its 90% interval. Opening and closing a watch and its
 first steps are not in the ratios; they are in columns of their own. ``benchmarks/peers.py`` measures other tools.
 
 Run it alone on a quiet machine, some twenty minutes (``make bench`` prints only):
@@ -104,7 +104,7 @@ def table(rows: list[Row]) -> Iterator[str]:
         f"  {'says of itself':^14}  {'watch, once (ms)':>20}"
     )
     yield (
-        f"{'workload':16} {'ms a step':>9} {'level':>12}  {'CPU':>6} {'(90 %)':>12} {'wall':>6} {'usual':>6}"
+        f"{'workload':16} {'ms a step':>9} {'level':>12}  {'CPU':>6} {'(90%)':>12} {'wall':>6} {'usual':>6}"
         f"  {'bound':>5} {'holds':5}  {'block':>6} {'run':>7}  {'open':>6} {'warm':>6} {'close':>6}"
     )
     for row in rows:
@@ -124,7 +124,7 @@ def cells(row: Row, level: str, watches: Watches) -> str:
     bound = BOUNDS[row.workload.name][level]
     return (
         f"{with_interval(cpu(ratios))} {median(wall(ratios)):6.3f} {median(usual(ratios)):6.3f}  {bound:5.2f} {holds(cpu(ratios), bound):5}"
-        f"  {100 * median(watches.said_of_block):4.1f} % {100 * median(watches.said):5.1f} %"
+        f"  {100 * median(watches.said_of_block):4.1f}% {100 * median(watches.said):5.1f}%"
         f"  {1e3 * median(watches.opening):6.1f} {1e3 * median(extra(watches, row.measured, row.workload)):6.1f}"
         f" {1e3 * median(watches.closing):6.1f}"
     )
@@ -141,7 +141,7 @@ def report(rows: list[Row], skipped: dict[str, str], rounds: int) -> str:
         *(f"{name:16} skipped: {reason}" for name, reason in skipped.items()),
         "",
         "expert: every statistic at every step, without torch's detect_anomaly.",
-        "holds: whether the median of CPU ratios is within the bound; ? where its 90 % interval reaches across it.",
+        "holds: whether the median of CPU ratios is within the bound; ? where its 90% interval reaches across it.",
         "usual: the CPU ratio of the median step, which has nothing in it that only some steps take, as looks do; steps of",
         "a benchmark that counts so look cheaper than they are by the mean.",
         f"open, warm and close are not in the ratios: opening a watch, what its first {NUM_WARM_STEPS} steps (or a "

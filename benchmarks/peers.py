@@ -105,7 +105,7 @@ def table(rows: list[Row], peers: list[Peer]) -> Iterator[str]:
     """Yield the lines of the table."""
     yield f"{'':16} {'':>9} {'':28}  {'the tool':^26}  {'torchmagic, at the level of equal information, and at another':^60}"
     yield (
-        f"{'workload':16} {'ms a step':>9} {'tool':28}  {'CPU':>6} {'(90 %)':>12} {'wall':>6}"
+        f"{'workload':16} {'ms a step':>9} {'tool':28}  {'CPU':>6} {'(90%)':>12} {'wall':>6}"
         + 2 * f"  {'level':>9} {'CPU':>6} {'wall':>6} {'cheaper':7}"
     )
     for row in rows:
@@ -143,7 +143,7 @@ def report(rows: list[Row], peers: list[Peer], skipped: Mapping[str, str], round
         *table(rows, peers),
         *(f"{name}: skipped, {reason}" for name, reason in skipped.items()),
         "",
-        "cheaper: whether torchmagic's median of CPU ratios is the smaller; ? where the 90 % intervals overlap.",
+        "cheaper: whether torchmagic's median of CPU ratios is the smaller; ? where the 90% intervals overlap.",
         "Every tool looks at every step; expert does, too, while the other levels keep to their budget of dear statistics.",
         "What each tool tells:",
         *(f"  {peer.name:28} {peer.tells}" for peer in peers),

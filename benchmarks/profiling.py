@@ -156,7 +156,7 @@ def main() -> None:
         f"median of {chosen.rounds} rounds, in turns in one process; torch {torch.__version__}, "
         f"Python {platform.python_version()}, {platform.machine()}, {torch.get_num_threads()} thread(s)",
         "",
-        f"{'workload':16} {'bare (ms)':>9} {'way':>10}  {'CPU':>6} {'(90 %)':>12} {'wall':>6}  {'bound':9}"
+        f"{'workload':16} {'bare (ms)':>9} {'way':>10}  {'CPU':>6} {'(90%)':>12} {'wall':>6}  {'bound':9}"
         f" {'events':>8} {'lines':>5} {'stop ms':>7} {'read ms':>7}",
     ]
     with away_from_home():

@@ -126,7 +126,7 @@ def report(workload, run, measured, shares, answers, streamed):
             continue
         share = 100 * median(shares[name])
         yield (
-            f"  {name:13} server's threads {share:.2f} % of a core, bound {BOUND} {'yes' if share <= BOUND else 'NO'}"
+            f"  {name:13} server's threads {share:.2f}% of a core, bound {BOUND} {'yes' if share <= BOUND else 'NO'}"
             f"   CPU {with_interval(cpu(ratios))}   wall {with_interval(wall(ratios))}"
         )
     ordered = sorted(answers)
@@ -146,7 +146,7 @@ def main():
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     lines = [
         "Time of a watched training step with a server, as a ratio to the same without one",
-        f"median of {chosen.rounds} rounds with its 90 % interval; torch {torch.__version__}, "
+        f"median of {chosen.rounds} rounds with its 90% interval; torch {torch.__version__}, "
         f"Python {platform.python_version()}, {torch.get_num_threads()} thread(s), level basic",
         "idle: nobody asks; asked: each second, in turn, for " + ", ".join(PATHS),
         "asked for all: each second for all of them; streamed: one client on /events",

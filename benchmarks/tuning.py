@@ -93,7 +93,7 @@ def against_itself(name: str) -> str:
 
 def table(name: str, modes: list[OptimizationMode]) -> list[str]:
     lines = [
-        f"{name:12} {'step':>9} {'speed-up, 99 % interval':>26} {'memory':>9} {'saved':>7} {'first step':>10}  agreement"
+        f"{name:12} {'step':>9} {'speed-up, 99% interval':>26} {'memory':>9} {'saved':>7} {'first step':>10}  agreement"
     ]
     for mode, row in results(name, modes).items():
         if "error" in row:

@@ -67,7 +67,7 @@ def findings():
             rule="slow-input",
             severity=Severity.INFO,
             confidence=0.9,
-            title="The data loader takes 38 % of each step",
+            title="The data loader takes 38% of each step",
             line=10,
             source="for x, y in loader:",
             evidence={"share": 0.38, "threshold": 0.3},
@@ -78,7 +78,7 @@ def findings():
             rule="dead-relu",
             severity=Severity.WARNING,
             confidence=0.35,
-            title="12 % of the units of stem.relu were silent in all steps",
+            title="12% of the units of stem.relu were silent in all steps",
             module="model.stem.relu",
             evidence={"dead_share": 0.12, "threshold": 0.1},
             why="Their inputs are always negative.",
@@ -164,5 +164,5 @@ def memory_and_time():
         unit="B",
         parts=[("weights", 7.4e6), ("gradients", 7.4e6), ("optimizer state", 7.4e6), ("activations", 41.2e6)],
     )
-    summary = Text(text="A step takes 107 ms; 38 % of it waits for data.", strong=True)
+    summary = Text(text="A step takes 107 ms; 38% of it waits for data.", strong=True)
     return Page(title="Memory & time", blocks=[summary, time, memory])

@@ -60,7 +60,7 @@ def first_column(panel):
 def test_the_panel_shows_its_head_and_one_tab_a_page(panel):
     expect(panel.locator(".tm-head")).to_contain_text("Done")
     expect(panel.locator(".tm-head")).to_contain_text("120 steps · 12.84 s")
-    expect(panel.locator(".tm-head")).to_contain_text("cost 1.0 %")
+    expect(panel.locator(".tm-head")).to_contain_text("cost 1.0%")
     expect(panel.locator(".tm-counts")).to_contain_text("2 errors")
     expect(panel.get_by_role("button", name="Stop")).to_be_hidden()
     names = panel.get_by_role("tab").all_inner_texts()

@@ -47,16 +47,16 @@ def test_boxes_can_be_entered_and_left_by_keys(bare):
     assert boxes.count() > 40
     assert panel.locator(".tm-box[tabindex='0']").count() == 1
     boxes.first.focus()
-    assert label(bare).startswith("model: 279 ms, 100 %, GPT, forward 93 ms, backward 186 ms")
+    assert label(bare).startswith("model: 279 ms, 100%, GPT, forward 93 ms, backward 186 ms")
     bare.keyboard.press("ArrowDown")
     assert label(bare).startswith("wte: ")
     for _ in range(6):
         bare.keyboard.press("ArrowRight")
-    assert label(bare).startswith("h.5: 54 ms, 19 %")
-    expect(panel.locator(".tm-told")).to_contain_text("h.5: 54 ms, 19 %, Block")
+    assert label(bare).startswith("h.5: 54 ms, 19%")
+    expect(panel.locator(".tm-told")).to_contain_text("h.5: 54 ms, 19%, Block")
     bare.keyboard.press("Enter")
     assert boxes.first.evaluate("(box) => box.style.width") == "100%"
-    assert label(bare).startswith("h.5: 54 ms, 19 %")
+    assert label(bare).startswith("h.5: 54 ms, 19%")
     bare.keyboard.press("ArrowDown")
     assert label(bare).startswith("ln_1: ")
     bare.keyboard.press("ArrowUp")

@@ -42,7 +42,7 @@ def test_it_displays_text_and_html_and_leaves_out_alone(shell):
     (shown,) = shell.display_pub.outputs
     assert set(shown["data"]) == {"text/plain", "text/html"}
     assert "x: Tensor" in shown["data"]["text/plain"]
-    assert "Not finite: 1 NaN of 2 values (50 %), the first at [1]." in shown["data"]["text/plain"]
+    assert "Not finite: 1 NaN of 2 values (50%), the first at [1]." in shown["data"]["text/plain"]
     assert "Not finite: 1 NaN" in shown["data"]["text/html"]
 
 
@@ -123,7 +123,7 @@ def shown(shell, line):
 def test_two_tensors_are_compared_each_expression_evaluated_once(shell):
     shell.run_cell("calls = []\ndef f(x):\n    calls.append(x)\n    return torch.ones(2) * x")
     text = shown(shell, "f(1) --compare f(1.5)")
-    assert "Not close to f(1.5): 2 of 2 (100 %) outside rtol 1.3e-06, atol 1e-05." in text
+    assert "Not close to f(1.5): 2 of 2 (100%) outside rtol 1.3e-06, atol 1e-05." in text
     assert shell.user_ns["calls"] == [1, 1.5]
 
 

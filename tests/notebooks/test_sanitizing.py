@@ -22,8 +22,8 @@ MEASURED = [
     ("epoch 4  loss 0.933", "epoch 4  loss 1.076"),
     ("  where     cell 2, line 18: loss", "  where     another cell, line 18: loss"),
     ("they disagree on 34 of 450", "they disagree on 33 of 450"),
-    ("<1 % of the time went into waiting", "12 % of the time went into waiting"),
-    ("zero  1,031 (50 %)", "zero  1,030 (49.9 %)"),
+    ("<1% of the time went into waiting", "12% of the time went into waiting"),
+    ("zero  1,031 (50%)", "zero  1,030 (49.9%)"),
     (
         "  evidence  gradient norm 12,574 ·\n            threshold 1000",
         "  evidence  gradient norm 9.5 · threshold 1000",

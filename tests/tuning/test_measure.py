@@ -59,7 +59,7 @@ def test_of_few_steps_nothing_is_told():
 
 
 def test_the_edges_are_those_of_wilcoxons_table():
-    # n = 8 and 10 observations, two-sided 95 %: the fourth and the ninth of the ordered means from each end.
+    # n = 8 and 10 observations, two-sided 95%: the fourth and the ninth of the ordered means from each end.
     for number, edge in ((8, 4), (10, 9)):
         ratios = [math.exp(2.0**i * 1e-3) for i in range(number)]
         pairs = Pairs(

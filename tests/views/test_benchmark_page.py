@@ -81,7 +81,7 @@ def test_code_is_shown_for_what_is_recommended_and_folded_for_what_saves_memory(
         ({"recommended": "", "modes": (UNFIT,)}, "No mode could be measured; below it says why."),
         (
             {"recommended": "amp"},
-            "amp makes a step 0.60 times as fast (99 % sure: 0.58 to 0.62 times), and computes the",
+            "amp makes a step 0.60 times as fast (99% sure: 0.58 to 0.62 times), and computes the",
         ),
     ],
 )

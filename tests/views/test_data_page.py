@@ -44,7 +44,7 @@ def test_the_wait_for_batches_is_told_by_loader_and_as_a_share_of_the_time():
     (shown,) = tables(run)
     assert dict(zip(shown.columns, shown.rows[0], strict=True))["mean wait, ms"] == 2.0
     assert dict(zip(shown.columns, shown.rows[0], strict=True))["longest, ms"] == 3.0
-    assert data_page(run).blocks[0].text == "train: 32 samples. 50 % of the time went into waiting for batches."
+    assert data_page(run).blocks[0].text == "train: 32 samples. 50% of the time went into waiting for batches."
 
 
 def test_a_batch_is_told_as_it_was_first_seen_and_its_other_kinds_in_a_fold(make_batch):

@@ -41,7 +41,7 @@ def test_the_evaluation_loss_stands_beside_the_training_loss_and_is_told_from_it
 def test_the_best_evaluation_is_told_with_what_came_after(run, full):
     evaluate(run, [0.9, 0.5, 0.6, 0.7])
     told = facts(run)["evaluation: cross_entropy(val)"]
-    assert told.startswith("best 0.5 after 4 steps (pass 2 of 4); 2 passes since, the last 40 % above it")
+    assert told.startswith("best 0.5 after 4 steps (pass 2 of 4); 2 passes since, the last 40% above it")
     assert "0.02083 below the training loss at the best, 0.3603 above at the last" in told
     assert "patience" not in told
     assert "the weights at the end are not the best ones" in facts(full)["evaluation: net"]
@@ -104,7 +104,7 @@ def test_a_scheduler_is_told_with_its_cadence_and_course(run, make_schedule):
     run.records.append(make_schedule("sched", class_name="OneCycleLR", settings={"total_steps": 4}))
     for count, step in enumerate((0, 2, 4), start=1):
         run.frame("schedule_steps", ("sched",)).append(step, (count,))
-    told = "OneCycleLR (total_steps 4) of opt; stepped 3 times, every 2 optimizer steps; 75 % of its course of 4"
+    told = "OneCycleLR (total_steps 4) of opt; stepped 3 times, every 2 optimizer steps; 75% of its course of 4"
     assert facts(run)["sched"] == told
 
 

@@ -92,4 +92,4 @@ def test_it_fits_a_terminal_whatever_names_and_notes_say(entries):
 
 
 def test_a_run_without_time_has_no_cost():
-    assert cells([entry(1, seconds=0.0), entry(2)], "cost") == ["2.0 %", ""]
+    assert cells([entry(1, seconds=0.0), entry(2)], "cost") == ["2.0%", ""]

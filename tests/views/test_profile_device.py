@@ -37,8 +37,8 @@ def device_run(**changes):
 def test_kernels_waits_streams_and_memory_are_told():
     text = as_text(profile_device_page(device_run()))
     for said in (
-        "Kernels run in 50 % of the time; between them, 25 % of the time, the device waits for the next",
-        "100 per step, 25 % of them shorter than 10 µs",
+        "Kernels run in 50% of the time; between them, 25% of the time, the device waits for the next",
+        "100 per step, 25% of them shorter than 10 µs",
         "64 MiB reserved in 3 pieces, 40 MiB of it in use, 2 MiB wait to be freed; the largest free part has 8 MiB",
         "aten::mm",
         "loss.item()",

@@ -73,14 +73,14 @@ def test_no_line_of_text_is_wider_than_the_terminal(width):
 
 def test_the_headline_says_what_takes_most_and_how_long_operators_run():
     assert strong(profile_page(mlp_run())) == (
-        "79 % of a step of 35.3 ms is waiting for data; operators run in 31 % of it."
+        "79% of a step of 35.3 ms is waiting for data; operators run in 31% of it."
     )
     on_device = changed(mlp_run(), ProfileRecord, device="cuda")
-    assert "kernels run in 31 %" in strong(profile_page(on_device))
+    assert "kernels run in 31%" in strong(profile_page(on_device))
     known = {"first_step": 0, "steps": 0, "waited": 0, "warmed": 0, "seconds": 2.0, "busy": 0.5, "processor": 2.0}
     bare = Run()
     bare.records.append(ProfileRecord(events=7, **known))
-    assert strong(profile_page(bare)) == "Operators run in 25 % of 2 s."
+    assert strong(profile_page(bare)) == "Operators run in 25% of 2 s."
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_a_loader_of_which_only_the_longest_waits_are_known_has_no_histogram():
     table = one(page, Table)
     assert table.rows[0][2:4] == [110, 500]
     assert not any(isinstance(block, Bars) for block in page.blocks)
-    assert "2 workers load, which computed in 84 % of it" in strong(page)
+    assert "2 workers load, which computed in 84% of it" in strong(page)
 
 
 def test_a_histogram_of_waits_has_round_edges_and_all_waits():

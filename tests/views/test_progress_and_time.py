@@ -74,7 +74,7 @@ def test_the_time_page_finds_the_slowest_step_and_not_what_came_after_it(run):
     page = time_page(run)
     assert facts(page)["slowest step"] == "400 ms"
     assert facts(page)["time per step, median"] == "100 ms"
-    assert facts(page)["cost of watching"] == "500 ms (5.0 %)"
+    assert facts(page)["cost of watching"] == "500 ms (5.0%)"
     (plot,) = (block for block in page.blocks if isinstance(block, Plot))
     assert plot.lines[0].steps == [0, 1, 2, 3]
     assert plot.lines[0].values == pytest.approx([100, 100, 400, 100])

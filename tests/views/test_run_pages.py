@@ -183,7 +183,7 @@ def test_what_could_not_be_seen_is_said(healthy):
 
 
 def test_the_headline_counts_steps_time_cost_and_findings(sick):
-    assert headline(sick) == "digits · ok · 10 steps · 800 ms · cost 6.2 % · 2 errors"
+    assert headline(sick) == "digits · ok · 10 steps · 800 ms · cost 6.2% · 2 errors"
 
 
 def test_one_step_is_not_one_steps(healthy):

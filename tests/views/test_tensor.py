@@ -60,7 +60,7 @@ def test_the_page_says_the_headline_then_the_warning_then_the_facts():
     page = tensor_page(RECORD)
     assert page.title == "x: Parameter"
     assert page.blocks[0] == Text(text="float32 [2, 4] on cpu, 8 elements, -1 to 3, mean 1 ± 1.826")
-    assert strong(page) == ["Not finite: 1 NaN, 1 -Inf of 8 values (25 %), the first at [0, 2], [1, 0]."]
+    assert strong(page) == ["Not finite: 1 NaN, 1 -Inf of 8 values (25%), the first at [0, 2], [1, 0]."]
     assert [type(block) for block in page.blocks] == [Text, Text, Facts, Bars, Facts, Code, Text]
     assert page.blocks[-1] == Text(text="Note: a note.")
 
@@ -69,12 +69,12 @@ def test_every_fact_is_told():
     assert facts(tensor_page(RECORD)) == {
         "min · max": "-1 · 3",
         "mean · std": "1 · 1.826",
-        "quantiles": "25 %: -0.25 · 50 %: 1",
+        "quantiles": "25%: -0.25 · 50%: 1",
         "largest magnitude": "3",
         "L2 norm": "3.742",
         "NaN · +Inf · -Inf": "1 · 0 · 1",
-        "zero": "2 (25 %)",
-        "negative": "2 (25 %)",
+        "zero": "2 (25%)",
+        "negative": "2 (25%)",
         "shape": "[2, 4], 8 elements",
         "dtype": "float32",
         "device": "cpu",
@@ -113,7 +113,7 @@ def test_a_sampled_histogram_and_sampled_quantiles_say_so():
     sampled = dataclasses.replace(STATISTICS, num_sampled=65536)
     bars = Histogram(edges=(0.0, 1.0), counts=(4,), num_sampled=65536)
     page = tensor_page(dataclasses.replace(RECORD, statistics=sampled, histogram=bars))
-    assert facts(page)["quantiles"] == "25 %: ≈ -0.25 · 50 %: ≈ 1"
+    assert facts(page)["quantiles"] == "25%: ≈ -0.25 · 50%: ≈ 1"
     assert page.blocks[3].title == "Histogram of a sample of 65,536 values"
 
 

@@ -139,9 +139,9 @@ def test_a_tree_escapes_its_paths_and_marks_what_is_not_finite():
 
 def test_the_warnings_of_a_tensor_are_its_strong_texts():
     assert strong(tensor_page(RECORD)) == [
-        "Not finite: 1 NaN of 20 values (5.0 %), the first at [3, 1].",
-        "Close to overflow: its largest magnitude is 61 % of float16's greatest number, 65,504.",
-        "Not close to reference: 3 of 20 (15 %) outside rtol 0.001, atol 1e-05.",
+        "Not finite: 1 NaN of 20 values (5.0%), the first at [3, 1].",
+        "Close to overflow: its largest magnitude is 61% of float16's greatest number, 65,504.",
+        "Not close to reference: 3 of 20 (15%) outside rtol 0.001, atol 1e-05.",
     ]
 
 

@@ -19,7 +19,7 @@ from torchmagic.tensors.glance import Scalar, facts_of, glance, pooled, readable
 from torchmagic.tensors.reduce import fetch
 
 # Middle and half width of the range in which a saturating module still answers to its input: outside, the slope of
-# Sigmoid is below 2 %, that of Tanh and Softsign below 4 %.
+# Sigmoid is below 2%, that of Tanh and Softsign below 4%.
 SLOPED: dict[type[nn.Module], tuple[float, float]] = {
     nn.Sigmoid: (0.5, 0.48),
     nn.Tanh: (0.0, 0.98),

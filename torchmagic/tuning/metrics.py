@@ -14,7 +14,7 @@ class OptimizationMetrics:
         mode: The mode that was asked for.
         execution_time: Seconds: of a training, its total time; of ``optimize_model``, those that it took to prepare.
         speedup_factor: Time of a plain step by that of an optimised one; above 1 is faster.
-        speedup_low: Lower end of the 99 % confidence interval of the factor.
+        speedup_low: Lower end of the 99% confidence interval of the factor.
         speedup_high: Upper end of it.
         memory_savings: Share 0..1 of the plain step's peak memory that is saved; below 0 where it takes more.
         memory_usage: Peak memory of an optimised step, in MiB above what was held before it.

@@ -138,7 +138,7 @@ class PyTorchOptimizer:
 
         Returns:
             By mode, which is also found by its name: ``total_time`` (seconds of all steps at the median, without
-            loading, warm-up and compiling), ``step_time`` with quartiles, ``speedup_factor`` with its 99 % interval
+            loading, warm-up and compiling), ``step_time`` with quartiles, ``speedup_factor`` with its 99% interval
             and verdict, ``compile_time``, ``memory`` (MiB), ``memory_savings``, ``agreement`` and the differences
             behind it, ``losses``, ``notes``. A mode that failed has ``error``, and a ``total_time`` of infinity, so
             that the least is that of one that works.

@@ -19,7 +19,7 @@ _COLUMNS = (
     "mode",
     "time per step",
     "speed-up",
-    "99 % sure",
+    "99% sure",
     "results",
     "peak memory",
     "first step",
@@ -60,7 +60,7 @@ def _headline(best: ModeResult | None, results: Sequence[ModeResult]) -> str:
         return "Nothing is recommended: no mode is faster beyond noise and computes the same."
     factor, low, high = (_factor(each) for each in (best.speedup, best.speedup_low, best.speedup_high))
     return (
-        f"{best.mode} makes a step {factor} times as fast (99 % sure: {low} to {high} times), and computes "
+        f"{best.mode} makes a step {factor} times as fast (99% sure: {low} to {high} times), and computes "
         f"the {best.agreement}."
     )
 
@@ -161,7 +161,7 @@ def _figure(results: Sequence[ModeResult]) -> Iterator[Block]:
     ]
     plain = Line(name=PLAIN, steps=(0, len(told) + 1), values=(1.0, 1.0))
     yield Plot(
-        title="Speed-ups with their 99 % intervals",
+        title="Speed-ups with their 99% intervals",
         lines=[plain, *lines],
         x_label="mode",
         y_label="times as fast",

@@ -13,7 +13,7 @@ def as_change(before: float, after: float) -> str:
 
     Examples:
         >>> as_change(2.0, 1.5), as_change(4.9, 0.1), as_change(1.0, 1.0), as_change(0.0, 1.0)
-        ('-25 %', '÷ 49', 'the same', '')
+        ('-25%', '÷ 49', 'the same', '')
     """
     if before == after:
         return "the same"

@@ -25,7 +25,7 @@ def judgement(runs: Sequence[Run], names: Sequence[str]) -> str:
             told.append(
                 f"An end is the mean of the last {' or '.join(widths)} values, which scatter by {scatter}; "
                 f"a difference counts where it is more than the smaller scatter, {as_number(STANDARD_ERRORS)} standard "
-                f"errors of the means, and {as_number(100 * LEAST_SHARE)} %. Another seed may move an end further than "
+                f"errors of the means, and {as_number(100 * LEAST_SHARE)}%. Another seed may move an end further than "
                 "that."
             )
     for run, name in zip(runs[1:], names[1:], strict=True):

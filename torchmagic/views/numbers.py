@@ -94,13 +94,13 @@ def as_share(value: float) -> str:
 
     Examples:
         >>> as_share(0.1234), as_share(0.0004), as_share(1)
-        ('12 %', '<0.1 %', '100 %')
+        ('12%', '<0.1%', '100%')
     """
     if not math.isfinite(value):
         return as_number(value)
     if 0 < value < _LEAST_SHARE:
-        return "<0.1 %"
-    return f"{100 * value:.{1 if 0 < value < _FINE_SHARE else 0}f} %"
+        return "<0.1%"
+    return f"{100 * value:.{1 if 0 < value < _FINE_SHARE else 0}f}%"
 
 
 def as_shape(shape: Sequence[int]) -> str:

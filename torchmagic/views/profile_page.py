@@ -20,7 +20,7 @@ from torchmagic.views.profile_words import (
 )
 
 NUM_DEAREST = 3
-# What the thread does in a phase, to stand after "38 % of a step is".
+# What the thread does in a phase, to stand after "38% of a step is".
 DEEDS = {
     "data": "waiting for data",
     "transfer": "copying to the device",

@@ -150,7 +150,7 @@ def _spread(rows: Sequence[RankRow]) -> Table:
         if found and not (name == "steps" and found["least"] == found["most"]):
             ends = (found[key] * factor for key in ("least", "quarter", "median", "three quarters", "most"))
             cells.append([column, *ends, str(int(found["least of rank"])), str(int(found["most of rank"]))])
-    columns = ("over all ranks", "least", "25 %", "median", "75 %", "most", "least: rank", "most: rank")
+    columns = ("over all ranks", "least", "25%", "median", "75%", "most", "least: rank", "most: rank")
     return Table(columns=columns, rows=cells)
 
 

@@ -97,7 +97,7 @@ def _value_rows(numbers: Statistics) -> Iterator[tuple[str, str]]:
         yield "mean · std", f"{as_number(numbers.mean)} · {deviation}"
     if numbers.quantiles and numbers.min != numbers.max:
         mark = "≈ " if numbers.num_sampled else ""
-        yield "quantiles", " · ".join(f"{100 * share:g} %: {mark}{as_number(at)}" for share, at in numbers.quantiles)
+        yield "quantiles", " · ".join(f"{100 * share:g}%: {mark}{as_number(at)}" for share, at in numbers.quantiles)
     if numbers.abs_max is not None:
         yield "largest magnitude", as_number(numbers.abs_max)
         yield "L2 norm", as_number(numbers.l2)

@@ -133,12 +133,12 @@ def test_the_block_that_raises_logs_what_ended_it_once(quietly, lines):
 def test_on_the_terminal_an_event_is_one_line_of_plain_text(quietly, capsys):
     with TrainingLoggingManager("shown", log_dir=quietly["log_dir"]) as log:
         log.log_debug("not shown")
-        log.log_info("100 % of it\nin two lines", TrainingPhase.TRAINING, epoch=3, loss=torch.tensor(0.123456), big=[1])
+        log.log_info("100% of it\nin two lines", TrainingPhase.TRAINING, epoch=3, loss=torch.tensor(0.123456), big=[1])
         log.log_batch_metrics({"loss": 1})
         log.log_epoch_metrics({"loss": 0.5}, epoch=2)
     said = capsys.readouterr().err.splitlines()
     assert [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in said] == [
-        "INFO     100 % of it in two lines (training, epoch 3, loss 0.1235)",
+        "INFO     100% of it in two lines (training, epoch 3, loss 0.1235)",
         "INFO     epoch 2 (epoch 2, loss 0.5)",
     ]
 

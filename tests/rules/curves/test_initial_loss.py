@@ -46,3 +46,9 @@ def test_a_model_that_is_partly_frozen_was_trained_before_and_its_head_is_not_to
 def test_only_a_layer_that_was_never_trained_is_to_be_set_to_zero(history):
     (finding,) = found(history, 2.5)
     assert "that was never trained" in finding.fix
+
+
+@pytest.mark.parametrize(("level", "told"), [(0.0, 0), (2.3, 1)])
+def test_targets_that_are_always_the_same_are_no_classes_to_guess(history, level, told):
+    history.series("chance_loss", [level], ("loss",))
+    assert len(found(history, 2.5)) == told

@@ -106,7 +106,7 @@ def test_another_dtype_is_advised_only_where_it_is_another_one():
 
 
 @pytest.mark.parametrize(
-    ("num_steps", "at"), [(20, [1, 3, 5, 6, 7, 9]), (9, [1, 2, 3, 4, 5]), (20, [])], ids=["30 %", "few steps", "none"]
+    ("num_steps", "at"), [(20, [1, 3, 5, 6, 7, 9]), (9, [1, 2, 3, 4, 5]), (20, [])], ids=["30%", "few steps", "none"]
 )
 def test_fewer_are_silent(num_steps, at):
     assert skipped(num_steps, at, taken=num_steps - len(at)) == []

@@ -151,9 +151,9 @@ def test_one_that_is_late_in_most_steps_but_not_nearly_all_is_late_now_and_then(
 
 
 def test_a_short_wait_and_a_small_share_are_no_matter_however_steady():
-    assert found(only(1, np.full((2, 60), 0.0015))) == []  # 13 % of a step, which is short
+    assert found(only(1, np.full((2, 60), 0.0015))) == []  # 13% of a step, which is short
     slow = only(1, np.full((2, 60), 0.004)) + 0.1
-    assert found(slow) == []  # 4 % of one that is long
+    assert found(slow) == []  # 4% of one that is long
     assert found(only(1, at_random(2, 200, 0.3)) + 0.2) == []  # and so it is now and then
     assert len(found(only(1, np.full((2, 60), 0.004)))) == 1
 

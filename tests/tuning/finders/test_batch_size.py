@@ -65,7 +65,7 @@ def test_the_smallest_that_is_within_the_noise_of_the_fastest_is_taken(paced):
     assert size == 32
     assert [row.verdict for row in rows if row.setting["batch_size"] == 32] == ["fastest"]
     assert {row.verdict for row in rows if row.setting["batch_size"] != 32} == {"slower"}
-    # overhead that is 4 % of the step at 256 rows, 1 % at the largest: beyond, nothing is won that counts
+    # overhead that is 4% of the step at 256 rows, 1% at the largest: beyond, nothing is won that counts
     rows, size = paced(lambda rows: 10 + rows, most=4096, limit=600.0)
     assert rows[-1].setting["batch_size"] == 1024
     assert size == 256

@@ -54,9 +54,9 @@ def test_very_deep_boxes_end_where_nobody_could_read_them():
 
 def test_rows_show_the_widest_boxes_below_what_they_are_parts_of():
     assert flame_rows(FLAME, width=60, num_rows=8) == [
-        "net  4 s   100 %  ████████████████████████████████",
-        " a   1 s    25 %  ████████",
-        " b   2 s    50 %          ████████████████",
+        "net  4 s   100%  ████████████████████████████████",
+        " a   1 s    25%  ████████",
+        " b   2 s    50%          ████████████████",
     ]
     assert flame_rows(FLAME, width=60, num_rows=1)[1:] == ["… 2 smaller ones"]
 
@@ -73,7 +73,7 @@ def test_html_is_a_list_that_reads_without_style_and_is_as_wide_as_its_amounts()
         "width:25.00%",
         "width:50.00%;margin-left:0.03%",
     ]
-    assert 'title="net: 4 s, 100 %, Net"' in html
+    assert 'title="net: 4 s, 100%, Net"' in html
     assert html.count("<ul>") == html.count("</ul>") == 2
 
 

@@ -109,7 +109,7 @@ def test_a_drawn_plot_says_its_numbers_in_its_alternative_text(page):
 def test_it_reads_without_its_style(page):
     bare = re.sub(r"<style>.*?</style>", "", as_html(page), flags=re.DOTALL)
     text = " ".join(" ".join(Reader(bare).words).split())
-    assert "data 41.2 ms 67 %" in text
+    assert "data 41.2 ms 67%" in text
     assert "! net.2.weight (100, 16) 16,000 inf nan" in text
 
 

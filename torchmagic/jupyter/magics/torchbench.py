@@ -51,7 +51,7 @@ class TorchbenchMagics(Magics):
         loop around that step is then run by each mode, in turns with the loop as it is, and in the end no name, model,
         optimizer or random number is other than before. What it prints is not shown.
 
-        Shown are time per step, speed-up with its 99 % interval, peak memory, first step, and whether outputs,
+        Shown are time per step, speed-up with its 99% interval, peak memory, first step, and whether outputs,
         gradients and losses are the same; a figure; and the code to paste for what is worth it.
 
         ``%torchbench --help`` lists the options, Tab completes them, ``%config TorchMagic`` sets their defaults

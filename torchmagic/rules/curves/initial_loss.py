@@ -13,7 +13,7 @@ or, far below, targets that the inputs give away. A model that was trained befor
 import math
 from collections.abc import Iterator
 
-from torchmagic.analyses.objective import single_objective
+from torchmagic.analyses.objective import chance_level, single_objective
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.model import ModelRecord
@@ -36,6 +36,8 @@ def initial_loss(run: Run, *, max_times: float = MAX_TIMES, min_times: float = M
         return
     _, values = run.series("criterion", name=objective.losses[0])
     if not values or not math.isfinite(values[0]):
+        return
+    if chance_level(run) == 0:  # the right answer stands in one place always: pairs are told apart, not classes
         return
     level = math.log(objective.num_classes)
     times = values[0] / level

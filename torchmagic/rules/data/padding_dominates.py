@@ -7,7 +7,7 @@
 *What to try*: pad each batch to its own longest text in ``collate_fn``, sort texts of like length into batches, or cut
 the fixed length.
 
-*Source*: Amazon SageMaker Debugger, rule NLPSequenceRatio (50 %).
+*Source*: Amazon SageMaker Debugger, rule NLPSequenceRatio (50%).
 """
 
 import statistics

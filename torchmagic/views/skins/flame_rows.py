@@ -78,9 +78,9 @@ def flame_rows(flame: Flame, *, width: int, num_rows: int) -> list[str]:
     names = [shortened(" " * item.depth + printable(item.box.name), _LONGEST) for item in shown]
     amounts = [printable(as_amount(item.box.amount, unit=flame.unit)) for item in shown]
     column, right = max(map(len, names), default=0), max(map(len, amounts), default=0)
-    track = min(_TRACK, max(0, width - column - right - 12))
+    track = min(_TRACK, max(0, width - column - right - 11))
     rows = [
-        f"{name:<{column}}  {amount:>{right}}  {as_share(item.share):>6}  {_bar(item, track)}"
+        f"{name:<{column}}  {amount:>{right}}  {as_share(item.share):>5}  {_bar(item, track)}"
         for name, amount, item in zip(names, amounts, shown, strict=True)
     ]
     left_out = len(found) - len(shown)

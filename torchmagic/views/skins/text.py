@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from textwrap import indent
+from textwrap import indent, wrap
 
 from torchmagic.records.finding import Finding
 from torchmagic.views.numbers import as_amount, as_share
@@ -30,7 +30,6 @@ from torchmagic.views.skins.pictures import picture_rows, picture_sentence
 from torchmagic.views.skins.reading_order import Root, reading_order
 from torchmagic.views.skins.source_rows import source_rows
 from torchmagic.views.skins.text_table import printable, shortened, text_table
-from torchmagic.views.skins.wrapping import wrap
 
 NUM_ROWS = 8
 _SPARK, _TRACK, _LONGEST = 32, 24, 40
@@ -153,11 +152,11 @@ def _shares(block: Shares, width: int) -> Iterator[str]:
     column = max(map(len, names), default=0)
     amounts = [printable(as_amount(amount, unit=block.unit)) for _, amount in block.parts]
     right = max(map(len, amounts), default=0)
-    track = min(_TRACK, max(0, width - column - right - len("  " * 4) - 6))
+    track = min(_TRACK, max(0, width - column - right - len("  " * 4) - 5))
     for name, written, (_, amount) in zip(names, amounts, block.parts, strict=True):
         share = amount / total if total else 0.0
         bar = "█" * (round(share * track) if math.isfinite(share) else 0)
-        yield f"  {name:<{column}}  {written:>{right}}  {as_share(share):>6}  {bar}"
+        yield f"  {name:<{column}}  {written:>{right}}  {as_share(share):>5}  {bar}"
 
 
 def _root(root: Root, width: int) -> str:

@@ -1,12 +1,12 @@
 """This file is a table in plain text: aligned, cut to a width, with the rows that matter kept."""
 
 import unicodedata
+from textwrap import wrap
 
 from torchmagic.analyses.counting import counted
 from torchmagic.views.numbers import as_number
 from torchmagic.views.page import Cell, Table, Trend
 from torchmagic.views.skins.line_summary import trend_drawing
-from torchmagic.views.skins.wrapping import wrap
 
 _GAP = "  "
 _LEAST = 12  # narrower than this a name says nothing any more

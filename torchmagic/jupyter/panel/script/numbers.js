@@ -39,8 +39,8 @@ function asSeconds(value) {
 
 function asShare(value) {
   if (!isFiniteNumber(value)) return asNumber(value);
-  if (value > 0 && value < 0.001) return "<0.1 %";
-  return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 1 : 0)} %`;
+  if (value > 0 && value < 0.001) return "<0.1%";
+  return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 1 : 0)}%`;
 }
 
 function asAmount(value, unit) {

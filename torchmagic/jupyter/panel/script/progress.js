@@ -59,7 +59,7 @@ function progressView() {
   return { root, update };
 }
 
-const asPercent = (share) => (share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`);
+const asPercent = (share) => (share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`);
 
 function splitWord() {
   const entry = make("span");
