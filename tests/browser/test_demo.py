@@ -44,7 +44,7 @@ def test_the_sound_training_has_no_finding_and_says_its_cost(demo, watched):
     head = panel_of(demo, watched[0]).locator(".tm-head")
     expect(head).to_contain_text("Done")
     expect(head).to_contain_text("430 steps")
-    expect(head).to_contain_text(re.compile(r"cost [\d.]+ %"))
+    expect(head).to_contain_text(re.compile(r"cost [\d.]+%"))
     expect(panel_of(demo, watched[0]).get_by_role("tabpanel")).to_contain_text("Nothing found wrong in 430 steps")
 
 

@@ -84,7 +84,7 @@ def test_every_tab_can_be_read_and_is_not_empty(panel):
 def test_the_dearest_line_is_the_one_that_sleeps(panel):
     panel.get_by_role("tab", name="Lines").click()
     expect(panel.get_by_role("tabpanel")).to_contain_text(
-        re.compile(r"Line 7 of this cell takes \d+ % of a step: time\.sleep\(0\.05\)")
+        re.compile(r"Line 7 of this cell takes \d+% of a step: time\.sleep\(0\.05\)")
     )
 
 

@@ -72,7 +72,7 @@ def test_the_tab_tells_each_ranks_pace_and_who_waits_for_whom(launched, page, pl
     expect(panel.locator(".tm-head")).to_contain_text("60 steps")
     tab = open_tab(panel, "Ranks")
     expect(tab).to_contain_text("2 ranks on 1 host over gloo")
-    expect(tab).to_contain_text(re.compile(r"Waiting for other ranks takes about \d+ % of the time\."))
+    expect(tab).to_contain_text(re.compile(r"Waiting for other ranks takes about \d+% of the time\."))
     expect(tab).to_contain_text(re.compile(r"Rank 1 waits least: the others wait [\d.]+ ms a step longer\."))
     heads = tab.locator("thead th").all_inner_texts()
     assert heads == ["rank", "step, ms", "waits: ranks, ms", "waits: data, ms", "works, ms", "loss", "grad norm"]
