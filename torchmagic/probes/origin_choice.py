@@ -16,7 +16,9 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from torchmagic.analyses.syntax import last_name
-from torchmagic.probes.origin_purity import UNKNOWN, changed_names, function_of, value_of
+from torchmagic.probes.changed_names import changed_names
+from torchmagic.probes.getters import UNKNOWN
+from torchmagic.probes.origin_purity import function_of, value_of
 
 # Contexts that change what is computed; others, such as timers, are left out.
 CONTEXTS = frozenset({"autocast", "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "sdpa_kernel"})

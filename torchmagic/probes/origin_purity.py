@@ -3,8 +3,7 @@
 import ast
 import builtins
 import functools
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -12,6 +11,8 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.syntax import last_name, parsed
+from torchmagic.probes.changed_names import GROWS, changed_names
+from torchmagic.probes.getters import UNKNOWN, attribute_of, getter_of
 from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.sites import source_of
 
@@ -44,12 +45,9 @@ READS = frozenset({
     "items", "keys", "values", "get", "index", "count", "copy", "format", "join", "split", "strip", "startswith",
     "endswith", "lower", "upper", "_replace", "apply",
 })  # fmt: skip
-# Methods that change the list, the dict or the tensor on which they are called.
-GROWS = frozenset({"append", "extend", "insert", "update", "setdefault", "register_hook", "retain_grad"})
 BARRED = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Global, ast.Nonlocal, ast.Delete, ast.Import)
 # Functions of the user's own that call each other are followed so far.
 DEEPEST = 4
-UNKNOWN = object()
 
 
 def is_pure(node: ast.AST, names: Mapping[str, Any], *, depth: int = 0) -> bool:
@@ -60,6 +58,8 @@ def is_pure(node: ast.AST, names: Mapping[str, Any], *, depth: int = 0) -> bool:
         if isinstance(part, ast.Call) and not (
             _call_is_pure(part, names, depth) and all(_handed_is_pure(each, names, depth) for each in part.args)
         ):
+            return False
+        if isinstance(part, ast.Attribute) and not _getter_is_pure(part, names, depth):
             return False
         if isinstance(part, ast.For | ast.comprehension) and hasattr(value_of(part.iter, names), "__next__"):
             return False  # what is drawn from an iterator is gone
@@ -80,10 +80,9 @@ def value_of(node: ast.expr, names: Mapping[str, Any]) -> Any:  # noqa: PLR0911 
         owner = value_of(node.value, names)
         if owner is UNKNOWN:
             return UNKNOWN
-        if isinstance(owner, (ModuleType, nn.Module, torch.Tensor, type)):
+        if isinstance(owner, (ModuleType, torch.Tensor, type)):
             return getattr(owner, node.attr, UNKNOWN)
-        found = inspect.getattr_static(owner, node.attr, UNKNOWN)
-        return UNKNOWN if isinstance(found, property) else getattr(owner, node.attr, UNKNOWN)
+        return attribute_of(owner, node.attr)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         owner = value_of(node.value, names)
         if isinstance(owner, (list, tuple, dict, nn.ModuleList, nn.ModuleDict)):
@@ -153,6 +152,15 @@ def _call_is_pure(call: ast.Call, names: Mapping[str, Any], depth: int) -> bool:
     return getattr(builtins, name, None) is value and name in PLAIN
 
 
+def _getter_is_pure(node: ast.Attribute, names: Mapping[str, Any], depth: int) -> bool:
+    """Whether reading an attribute runs nothing of the user's that could be noticed, as the code of a property."""
+    owner = value_of(node.value, names)
+    getter = getter_of(owner, node.attr) if owner is not UNKNOWN else None
+    if getter is None or _of_library(getter):
+        return True
+    return _function_is_pure(getter, depth, dict(zip(getter.__code__.co_varnames, [owner], strict=False)))
+
+
 def _handed_is_pure(argument: ast.expr, names: Mapping[str, Any], depth: int) -> bool:
     """Whether an argument is no function of the user's own that could be noticed when it is called."""
     value = value_of(argument, names)
@@ -213,34 +221,3 @@ def closed_over(function: FunctionType) -> dict[str, Any]:
         except ValueError:  # nothing was put there yet
             continue
     return found
-
-
-def changed_names(node: ast.AST) -> set[str]:
-    """Return the names whose objects code changes in place: ``x += 1``, ``x[0] = 1``, ``x.add_(1)``."""
-    return set(_changed(node))
-
-
-def _changed(node: ast.AST) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.AugAssign):
-            yield _root(part.target)
-        elif isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store | ast.Del):
-            yield _root(part)
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            method = part.func.attr
-            in_place = method.endswith("_") and not method.endswith("__")
-            if (in_place or method in GROWS) and _is_place(part.func.value):
-                yield _root(part.func.value)
-
-
-def _is_place(node: ast.expr) -> bool:
-    """Whether an expression names an object, rather than computing a new one."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else "?"

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
+from torchmagic.probes.changed_names import changed_names
+from torchmagic.probes.getters import UNKNOWN
 from torchmagic.probes.origin_purity import (
-    UNKNOWN,
     bound_names,
-    changed_names,
     closed_over,
     definition_of,
     function_of,

@@ -11,10 +11,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.origin_choice import Choice, stored_names
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_names import names_of
-from torchmagic.probes.origin_purity import body_of, changed_names, is_pure, tree_of, value_of
+from torchmagic.probes.origin_purity import body_of, is_pure, tree_of, value_of
 from torchmagic.probes.origin_quiet import quieted
 from torchmagic.probes.sites import user_frame
 

@@ -4,10 +4,10 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.origin_purity import (
     body_of,
-    changed_names,
     function_of,
     is_pure,
     names_inside,

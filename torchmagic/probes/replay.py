@@ -1,29 +1,22 @@
 """This file replays a sick step on what it was given, and leaves everything as it was."""
 
-import contextlib
-import io
-import random
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from torchmagic.probes.alone import AloneError, as_if_alone
 from torchmagic.probes.origin_memory import Call
-from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import Event, Trace, storage_of
 from torchmagic.probes.rank_models import alone_in
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.undisturbed import undisturbed
 from torchmagic.tensors import accelerators
 from torchmagic.tensors.finite import is_finite
 
-# Where a module keeps the hooks of the user's.
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # What makes a loss again, and the gradient that its backward is given (None for a scalar).
 Deed = Callable[[], tuple[Any, Any]]
 
@@ -139,50 +132,3 @@ def _watched(deed: Deed, wanted: Sequence[torch.Tensor] | None) -> tuple[Any, Se
         return loss, ()
     given = [each for each in tree_leaves(gradient) if isinstance(each, torch.Tensor)] or None
     return loss, torch.autograd.grad(differentiable, list(wanted), given, allow_unused=True)
-
-
-@contextlib.contextmanager
-def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | None = None) -> Iterator[None]:
-    """Put back random number generators, buffers and attributes of modules, and keep prints from the cell.
-
-    Args:
-        modules: What is put back.
-        copies: Gains the buffers, by the memory of the copies that stand in for them.
-    """
-    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
-    torch_state = torch.get_rng_state()
-    devices = accelerators.streams()
-    attributes = [(part, dict(vars(part)), dict(part._buffers)) for part in modules]
-    for part, values, buffers in attributes:
-        for name, buffer in buffers.items():
-            copied = part._buffers[name] = None if buffer is None else buffer.detach().clone()
-            if copies is not None and buffer is not None and copied is not None:
-                copies[storage_of(copied)] = buffer
-        vars(part).update({n: v.copy() for n, v in values.items() if type(v) in (list, dict, set) and n[0] != "_"})
-        vars(part).update({name: _quiet_hooks(values[name]) for name in HOOKS if values.get(name)})
-    silence = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings():
-            yield
-    finally:
-        for part, values, buffers in attributes:
-            vars(part).clear()
-            vars(part).update(values)
-            part._buffers.clear()
-            part._buffers.update(buffers)
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002 - see above
-        torch.set_rng_state(torch_state)
-        accelerators.put_back(devices)
-
-
-def _quiet_hooks(hooks: Any) -> Any:
-    return type(hooks)((key, hook) for key, hook in hooks.items() if hook_is_quiet(hook))
-
-
-@contextlib.contextmanager
-def _no_warnings() -> Iterator[None]:
-    """Say no warning a second time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

@@ -8,9 +8,9 @@ from torch import nn
 
 from torchmagic.analyses.mixing_lines import MIXING
 from torchmagic.probes.origin_purity import function_of
-from torchmagic.probes.replay import undisturbed
 from torchmagic.probes.sites import Site, here, is_users_file
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.undisturbed import undisturbed
 from torchmagic.tensors import accelerators
 from torchmagic.tensors.glance import tensors_in
 

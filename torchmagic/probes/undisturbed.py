@@ -1,0 +1,75 @@
+"""This file is the second run: code of the user's runs again, and leaves everything as it was."""
+
+import contextlib
+import io
+import random
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from torchmagic.probes.held_state import HeldState
+from torchmagic.probes.origin_purity import hook_is_quiet
+from torchmagic.probes.origin_trace import storage_of
+from torchmagic.tensors import accelerators
+
+# Where a module keeps the hooks of the user's.
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_saving = torch._C._autograd
+
+
+@contextlib.contextmanager
+def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | None = None) -> Iterator[None]:
+    """Put back random generators, buffers and what modules hold and use, and keep prints from the cell.
+
+    Args:
+        modules: What is put back.
+        copies: Gains the buffers, by the memory of the copies that stand in for them.
+    """
+
+    def copied(copy: torch.Tensor, original: torch.Tensor) -> None:
+        if copies is not None:
+            copies[storage_of(copy)] = original
+
+    modules = list(modules)
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the user's global stream
+    torch_state, devices = torch.get_rng_state(), accelerators.streams()
+    held = HeldState(modules, copied)
+    for part in modules:
+        own = vars(part)
+        own.update({name: _quiet_hooks(own[name]) for name in HOOKS if own.get(name)})
+    silence = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings(), _plain_saving():
+            yield
+    finally:
+        held.put_back()
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002 - see above
+        torch.set_rng_state(torch_state)
+        accelerators.put_back(devices)
+
+
+def _quiet_hooks(hooks: Any) -> Any:
+    return type(hooks)((key, hook) for key, hook in hooks.items() if hook_is_quiet(hook))
+
+
+@contextlib.contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Say no warning a second time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def _plain_saving() -> Iterator[None]:
+    """Keep what a graph saves from hooks of the user's, who would count it, or hold it for good."""
+    if _saving._top_saved_tensors_default_hooks(True) is None:  # noqa: FBT003 - there is no public way to ask
+        yield
+        return
+    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, lambda tensor: tensor):
+        yield
