@@ -53,6 +53,9 @@ def test_each_way_to_lose_the_graph_is_found_at_its_line(loss, how):
         "criterion(torch.max(out, 1)[0], yb)",
         "criterion(torch.max(out, other)[1], yb)",
         "criterion(out.topk(3).values, yb)",
+        "criterion(out, yb) / int(0.5 * out.size(0))",
+        "criterion(out, yb) / float(len(out))",
+        "criterion(out, yb) * (out.shape[0] > 3)",
     ],
 )
 def test_what_is_done_to_targets_and_inputs_is_no_cut(loss):

@@ -105,7 +105,9 @@ def outcome(kind, bad_step):
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("bad_step", [None, 8], ids=["sound", "one batch of NaN"])
 @pytest.mark.parametrize(
-    "kind", [OwnStream, SharedStream, NumpyStream, NoisyProperty, Remembering, Spectral], ids=lambda kind: kind.__name__
+    "kind",
+    [OwnStream, SharedStream, NumpyStream, NoisyProperty, Remembering, Spectral],
+    ids=lambda kind: kind.__name__,
 )
 def test_a_model_with_state_of_its_own_computes_the_same_bits(kind, bad_step, settings):
     bare = outcome(kind, bad_step)

@@ -1,9 +1,12 @@
 """The wrappers around torch, and the ranges around lines, do not show in the traceback of a watched cell."""
 
 import re
+import traceback
 
 import pytest
+import torch
 
+from torchmagic import watch
 from torchmagic.jupyter.tracebacks import remove_our_frames, told
 
 pytestmark = pytest.mark.kernel
@@ -41,6 +44,11 @@ FAILING = {
     "chain": "try:\n    net(x, fail=True)\nexcept ValueError as error:\n    raise RuntimeError('outer') from error",
     "context": "try:\n    net(x, fail=True)\nexcept ValueError:\n    net(x[0, 0])",
     "group": "try:\n    net(x, fail=True)\nexcept ValueError as error:\n    raise ExceptionGroup('many', [error])",
+    "cause never raised": "raise RuntimeError('outer') from ValueError('never raised')",
+    "context never raised": "error = KeyError('outer')\nerror.__context__ = ValueError('never raised')\nraise error",
+    "group never raised": "raise ExceptionGroup('many', [ValueError(1), TypeError(2)])",
+    "group of both": "try:\n    net(x, fail=True)\nexcept ValueError as error:\n"
+    "    raise ExceptionGroup('many', [TypeError(2), error]) from KeyError(3)",
     "exit": "raise SystemExit(3)",
     "user class": "class Mine(BaseException): pass\nraise Mine",
     "exec": "exec('1 +')",
@@ -124,6 +132,20 @@ def test_an_error_without_frames_of_ours_is_left_as_it_is():
     error.__cause__ = error
     remove_our_frames(error)
     assert error.__traceback__ is before
+
+
+def test_an_error_in_the_chain_that_was_never_raised_keeps_no_other_from_being_cleaned():
+    net = torch.nn.Linear(4, 3)
+    net.register_forward_hook(lambda *_: 1 / 0)
+    with watch(save=False), pytest.raises(ZeroDivisionError) as caught:
+        net(torch.zeros(2, 4))
+    inner, outer = caught.value, RuntimeError("outer")
+    outer.__cause__, outer.__context__ = ValueError("never raised"), ExceptionGroup("many", [TypeError(2), inner])
+    remove_our_frames(outer)
+    assert [outer.__traceback__, outer.__cause__.__traceback__] == [None, None]
+    files = [frame.filename for frame in traceback.extract_tb(inner.__traceback__)]
+    assert files[0] == files[-1] == __file__
+    assert not any("torchmagic/" in file for file in files)
 
 
 @pytest.mark.parametrize(

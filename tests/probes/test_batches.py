@@ -156,6 +156,16 @@ def test_the_same_order_in_each_pass_is_told_from_a_new_one(run_cell):
     assert run.series("order_repeated", name="again")[1] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_batches_that_are_not_finite_are_told_from_each_other_and_known_again(run_cell, bad):
+    x = torch.randn(64, 5)
+    x[:, 2] = bad
+    source = MAKE + "loader = make(x, batch_size=4)\nfor _ in range(2):\n    for batch in loader: pass"
+    run, _ = run_cell(source, names={"x": x}, **ONLY)
+    assert run.series("order_repeated", name="loader")[1] == [1.0]
+    assert run.series("repeated_batches", name="loader")[1] == [0.0, 0.0]
+
+
 def test_images_with_black_borders_are_not_taken_for_each_other(run_cell):
     images = torch.zeros(512, 1, 28, 28)
     images[:, :, 10:18, 10:18] = torch.rand(512, 1, 8, 8)

@@ -100,8 +100,10 @@ def test_equal_values_in_new_tensors_repeat(run_cell):
         "for _ in range(12): step(torch.randn(9, 3))",
         "x = torch.randn(9, 3)\nfor i in range(12): step(x + i)",
         "net.eval()\nx = torch.randn(90, 3)\nfor _ in range(12): step(x[:9])",
+        "for _ in range(12): step(torch.full((9, 3), float('nan')))",
+        "for _ in range(12): step(torch.full((9, 3), float('inf')))",
     ],
-    ids=["the same tensor", "other values", "values that move", "no training"],
+    ids=["the same tensor", "other values", "values that move", "no training", "NaN alone", "infinities alone"],
 )
 def test_nothing_repeats(run_cell, source):
     assert repeats(run_cell, source) is None

@@ -216,3 +216,24 @@ def test_a_class_from_another_cell_is_read_for_the_line_that_keeps_the_graph(aft
     wanted = "self.value = self.beta * self.value + 0.1 * x" if "update" in after else after
     assert place.source == wanted
     assert place.function == ("update" if "update" in after else "<module>")
+
+
+RECORDER = """
+class Recorder:
+    def __init__(self, net):
+        self.outputs = {}
+        net.register_forward_hook(self.hook_for("net"))
+
+    def hook_for(self, name):
+        def hook(module, given, output):
+            self.outputs.setdefault(name, []).append(output)
+        return hook
+"""
+
+
+def test_a_hook_that_a_method_of_another_cell_makes_is_read_for_the_line_that_keeps_the_graph(run_cell):
+    _, names = run_cell(RECORDER)
+    run, _ = run_cell(loop("recorder = Recorder(net)", "pass"), names={"Recorder": names["Recorder"]})
+    place = retained(run)[-1].place
+    assert place.source == "self.outputs.setdefault(name, []).append(output)"
+    assert place.function == "hook"

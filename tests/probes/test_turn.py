@@ -87,6 +87,44 @@ def test_a_thread_that_trains_while_the_opener_waits_is_watched_from_its_first_s
     assert not any("Another thread" in note.text for note in run.of(NoteRecord))
 
 
+@pytest.mark.parametrize("level", ["advanced", "expert"])
+def test_the_weights_of_a_thread_whose_turn_is_over_are_left_to_it(level):
+    trainings = [training(0), training(1)]
+    with torchmagic.watch(level=level, save=False) as run:
+        in_threads(lambda: train(*trainings[1], steps=10))
+        train(*trainings[0], steps=10)
+    assert run.of(FailureRecord) == []
+    assert run.steps == 20
+    steps, lengths = run.series("weight_norm_at_end", parameter="net.0.weight")
+    assert len(steps) == 1
+    assert lengths[0] == pytest.approx(trainings[0][0][0].weight.norm().item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("level", ["advanced", "expert"])
+def test_a_step_in_the_midst_of_which_another_thread_trains_is_over_for_who_measures(level):
+    net, optimizer, inputs, labels = training(0)
+    other, meeting = training(1), threading.Barrier(2, timeout=60)
+
+    def beside():
+        for _ in range(5):
+            meeting.wait()
+            train(*other, steps=1)
+            meeting.wait()
+
+    def closure():
+        for _ in range(2):
+            meeting.wait()
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(inputs), labels)
+        loss.backward()
+        return loss
+
+    with torchmagic.watch(level=level, save=False) as run:
+        in_threads(lambda: [optimizer.step(closure) for _ in range(5)], beside)
+    assert run.of(FailureRecord) == []
+    assert run.steps in (4, 5)
+
+
 def test_a_thread_that_only_runs_a_model_beside_the_training_takes_nothing_from_it():
     acting, over = training(1)[0], threading.Event()
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -71,6 +72,31 @@ def test_a_batch_has_the_fingerprint_of_its_copy_and_of_no_other():
     assert fingerprint(x) != fingerprint(x + 1e-3)
     assert fingerprint(x) != fingerprint(x.reshape(32, -1))
     assert fingerprint(torch.arange(8)) != fingerprint(torch.arange(8).flip(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(8,), (16, 5), (300, 700)])
+def test_a_batch_that_is_not_finite_is_told_from_others_without_a_word_of_numpys(dtype, shape):
+    most, total = torch.finfo(dtype).max, math.prod(shape)
+    kinds = ([math.nan, 1.0], [math.inf, 1.0], [-math.inf, 1.0], [math.inf, -math.inf], [math.inf, 2.0], [most, -most])
+    batches = [torch.tensor(each, dtype=dtype).repeat(total // 2).reshape(shape) for each in kinds]
+    batches.append(-batches[3])
+    with np.errstate(all="raise"):
+        prints = [fingerprint(each) for each in batches]
+        assert prints == [fingerprint(each.clone()) for each in batches]
+    assert len(set(prints)) == len(batches)
+    assert [each.finite for each in prints] == [bool(torch.isfinite(each).all()) for each in batches]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("bad", [(math.nan,), (math.inf, -math.inf), (math.inf, math.nan, 1.0), (1e308, -1e308)])
+def test_numpy_says_nothing_of_values_that_are_not_finite_or_overflow(dtype, bad):
+    tensor = torch.tensor(bad, dtype=torch.float64).repeat(40).to(dtype)
+    with np.errstate(all="raise"):
+        for each in (tensor, tensor.reshape(-1, 1), tensor.reshape(len(bad), -1).t()):
+            found = values_of(each)
+            assert found.nonfinite == (not torch.isfinite(each).all())
+            assert class_counts(each) is None
 
 
 def test_a_large_batch_is_not_looked_at_in_one_column_alone():

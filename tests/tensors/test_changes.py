@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -34,6 +35,19 @@ def test_lengths_and_shares_are_those_of_single_elements(dtype):
 
 def test_weights_of_zero_that_move_have_an_infinite_ratio():
     assert moved([torch.zeros(3, device="cpu")], [torch.ones(3, device="cpu")], 0.1)[0].ratio == math.inf
+
+
+@pytest.mark.parametrize("num", [1, 3, changes.FEW + 1])
+@pytest.mark.parametrize("pushed", [True, False])
+@pytest.mark.parametrize("values", [(math.nan, 1.0), (math.inf, -math.inf), (1e200, -1e200), (1e-200, 0.0)])
+def test_numpy_says_nothing_of_values_that_are_not_finite_or_whose_squares_are_out_of_range(num, pushed, values):
+    tensors = [torch.tensor(values, dtype=torch.float64, device="cpu") for _ in range(num)]
+    after = [-each for each in tensors]
+    with np.errstate(all="raise"):
+        found = Copy(tensors).compare(after, after if pushed else None)
+    for each in found:
+        assert (math.isnan(each.length), math.isnan(each.moved)) == (math.isnan(values[0]),) * 2
+        assert math.isnan(values[0]) or each.length <= each.moved
 
 
 def test_small_and_large_sets_agree(monkeypatch):

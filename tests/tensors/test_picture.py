@@ -46,6 +46,12 @@ def test_levels_are_the_values_and_broken_ones_stand_apart():
     assert pixels(picture)[..., 0].tolist() == [[0, 126, 190], [NONFINITE, NONFINITE, NUM_LEVELS - 1]]
 
 
+@pytest.mark.parametrize("values", [(1.7e308, -1.7e308, 1e-310), (math.inf, -math.inf, math.nan), (1e300, 1e-308, 0.0)])
+def test_numpy_says_nothing_of_a_picture_of_extreme_values(values):
+    with np.errstate(all="raise"):
+        assert picture_of(torch.tensor(values, dtype=torch.float64, device="cpu").repeat(4, 1)) is not None
+
+
 def test_a_picture_shows_colours_as_they_are():
     values = torch.rand(3, 20, 30, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
     expected = (values.permute(1, 2, 0) * 255).round().to(torch.uint8).numpy()

@@ -4,6 +4,15 @@ import ast
 from collections.abc import Sequence
 
 from torchmagic.analyses.syntax import last_name, tree_of
+from torchmagic.analyses.texts import places_by
+from torchmagic.records.place import Place
+from torchmagic.session.run import Run
+
+
+def place_building(run: Run, path: str) -> Place | None:
+    """Return the line that makes the module at a path, in any of the run's texts; None where none shows it alone."""
+    found = places_by(run, lambda text: line_building(text, path.split(".")) or None)
+    return found[0] if len(found) == 1 else None
 
 
 def line_building(source: str, parts: Sequence[str]) -> int:

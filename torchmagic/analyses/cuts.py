@@ -4,25 +4,15 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torchmagic.analyses.cutting import cutting, line_of_cut
 from torchmagic.analyses.recomputing import REENTRANT, recomputed
-from torchmagic.analyses.scopes import ORDERING, Definition, Scope, name_of
+from torchmagic.analyses.scopes import Definition, Scope, name_of
+from torchmagic.analyses.syntax import last_name
 
-# Methods and attributes that give a tensor without a graph, or no tensor at all.
-_METHODS = frozenset({
-    "detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort",
-    "long", "int", "short", "byte", "bool", "nonzero", "eq", "ne", "gt", "lt", "ge", "le",
-})  # fmt: skip
-# Functions that do so with what they are given.
-_FUNCTIONS = frozenset({
-    "tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "array", "asarray", "Parameter", "Variable", "float",
-    "int", "detach", "argmax", "argmin", "argsort", "one_hot",
-})  # fmt: skip
-# Names under which functions come, and no tensors.
-_LIBRARIES = frozenset({"torch", "np", "numpy", "nn", "F", "autograd"})
 # Methods that run as an object is called.
 _CALLED = ("forward", "__call__")
-# Functions that also compare two tensors, where they are given no dimension.
-_OF_TWO = frozenset({"max", "min"})
+# What says only how large a tensor is, or what it is like; no value of it comes that way.
+_SIZES = frozenset({"size", "dim", "numel", "nelement", "ndimension", "shape", "ndim", "dtype", "device", "len"})
 # What other code's names may lead to, and how deep calls are followed.
 DEEPEST = 4
 # Stands for every name where it is not known by which names models are called.
@@ -50,6 +40,11 @@ class Cut:
     def wraps(self) -> bool:
         """Whether it is a ``Variable``, as old code puts around what another cut has taken out of the graph."""
         return self.how.removesuffix("()").rpartition(".")[2] == "Variable"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it makes a Python number, which is more often a size than a result."""
+        return self.how in ("int()", "float()")
 
     @property
     def blind(self) -> bool:
@@ -108,9 +103,9 @@ def _in_scope(
             if blind is not None and cut:
                 yield Cut(file=scope.file, function=scope.name, line=blind, how=WITHOUT_GRADIENTS)
             for node in [*cut, *(node for node in ast.walk(each.value) if _is_recomputed(search, scope, node))]:
-                how = _cutting(node) or (REENTRANT if _is_recomputed(search, scope, node) else "")
+                how = cutting(node) or (REENTRANT if _is_recomputed(search, scope, node) else "")
                 if how:
-                    yield Cut(file=scope.file, function=scope.name, line=_line(node), how=how)
+                    yield Cut(file=scope.file, function=scope.name, line=line_of_cut(node), how=how)
             for name in sorted({name_of(node) for node in ast.walk(each.value)} - seen - {""}):
                 seen.add(name)
                 following += scope.given(name)
@@ -160,7 +155,7 @@ def _depends(
         return False
     if ANYTHING in search.sources:
         return True
-    for node in ast.walk(value):
+    for node in _of_values(value):
         if isinstance(node, ast.Call) and _is_source(search, scope, node.func):
             return True
         name = name_of(node)
@@ -172,6 +167,16 @@ def _depends(
         if any(_depends(search, scope, each.value, tainted, seen | {name}) for each in given):
             return True
     return False
+
+
+def _of_values(value: ast.AST) -> Iterator[ast.AST]:
+    """Yield an expression and its parts, but for those of which only the size or the kind is asked."""
+    asked = value.func if isinstance(value, ast.Call) else value
+    if last_name(asked) in _SIZES:
+        return
+    yield value
+    for each in ast.iter_child_nodes(value):
+        yield from _of_values(each)
 
 
 def _is_recomputed(search: _Search, scope: Scope, node: ast.AST) -> bool:
@@ -194,54 +199,3 @@ def _is_source(search: _Search, scope: Scope, node: ast.AST) -> bool:
         return scope.owner in search.own or node.attr in search.sources
     name = name_of(node)
     return bool(name) and (name in search.sources or name.rpartition(".")[2] in search.sources)
-
-
-def _cutting(node: ast.AST) -> str:
-    """Return what an expression does that ends the graph of its operand; empty when it does not."""
-    if isinstance(node, ast.Attribute) and node.attr == "data":
-        return ".data"
-    if isinstance(node, ast.Compare) and not any(
-        isinstance(each, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for each in node.ops
-    ):
-        return "comparison"
-    if not isinstance(node, ast.Call):
-        return _indices_of(node)
-    name = name_of(node.func)
-    last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
-    if last in _FUNCTIONS and node.args:
-        return (
-            f"{name or last}()" if (name and "." not in name) or name.partition(".")[0] in _LIBRARIES else f".{last}()"
-        )
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-        return f".{node.func.attr}()"
-    return ""
-
-
-def _indices_of(node: ast.AST) -> str:
-    """Return ``max()[1]`` where an expression takes the indices of ``max`` and not its values; else nothing."""
-    if not isinstance(node, (ast.Subscript, ast.Attribute)) or not isinstance(call := node.value, ast.Call):
-        return ""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else name_of(call.func)
-    if isinstance(node, ast.Attribute):
-        taken = node.attr == "indices"
-    else:
-        second = isinstance(node.slice, ast.Constant) and node.slice.value == 1
-        taken = second and (name not in _OF_TWO or _has_dim(call))
-    return f"{name}()[1]" if taken and name in ORDERING else ""
-
-
-def _has_dim(call: ast.Call) -> bool:
-    """Whether a call is given the dimension along which it works, and not a second tensor."""
-    given = [each.operand if isinstance(each, ast.UnaryOp) else each for each in call.args]
-    return any(isinstance(each, ast.Constant) for each in given) or any(each.arg == "dim" for each in call.keywords)
-
-
-def _line(node: ast.AST) -> int:
-    """Return the line on which the cut itself is written, which in a chain of calls over several lines is its last."""
-    if isinstance(node, ast.Subscript):
-        return _line(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.end_lineno or node.lineno
-    if isinstance(node, ast.Attribute):
-        return node.end_lineno or node.lineno
-    return int(getattr(node, "lineno", 0))

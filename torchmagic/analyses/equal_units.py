@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.source_lines import lines_calling, lines_making
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.place import Place
 from torchmagic.records.structure import EqualUnitsRecord
@@ -13,6 +13,7 @@ WEIGHT_TOLERANCE, GRADIENT_TOLERANCE = 1e-4, 1e-2
 # Looks that tell whether units part at once.
 FEW_STEPS = 8
 # Functions and methods that give all values of a tensor the same number.
+MAKING = ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like")
 FILLING = ("constant_", "zeros_", "ones_", "fill_", "zero_", "full", "full_like", "zeros_like", "ones_like")
 
 
@@ -68,6 +69,9 @@ def line_of_filling(run: Run, weight: EqualUnitsHistory) -> Place | None:
     """Return the line that was seen to fill a weight, else one of the cell that may have, by what it calls."""
     if weight.place is not None:
         return weight.place
+    made = places_by(run, lambda text: lines_making(text, weight.parameter.rpartition(".")[2], MAKING))
+    if made:
+        return made[0]
     found = places_by(run, lambda text: lines_calling(text, FILLING))
     name = weight.module.rpartition(".")[2]
     own = [each for each in found if name and not name.isdigit() and name in each.source]

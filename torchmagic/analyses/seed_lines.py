@@ -5,7 +5,8 @@ import ast
 from torchmagic.analyses.data_lines import lines_giving
 from torchmagic.analyses.syntax import last_name, tree_of
 
-MAKERS = frozenset({"default_rng", "RandomState", "Random", "Generator", "manual_seed", "PCG64", "MT19937"})
+KINDS = ("default_rng", "RandomState", "Random", "Generator")
+MAKERS = frozenset({*KINDS, "manual_seed", "PCG64", "MT19937"})
 
 
 def line_making_generator(source: str, name: str) -> int | None:

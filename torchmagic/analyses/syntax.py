@@ -77,6 +77,16 @@ def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | ast.AsyncFunc
     return max((each for each in functions if holds(each, line)), key=lambda node: node.lineno, default=None)
 
 
+def if_around(source: str, line: int) -> int | None:
+    """Return the 1-based line of the innermost ``if`` or ``elif`` whose body holds a line; None where none does."""
+    found = [
+        node.lineno
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, ast.If) and any(holds(each, line) for each in node.body)
+    ]
+    return max(found, default=None)
+
+
 def _python_only(source: str) -> list[str]:
     lines = []
     for line in source.splitlines():

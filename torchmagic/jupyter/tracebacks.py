@@ -17,9 +17,11 @@ def remove_our_frames(error: BaseException) -> None:
     """Unlink every traceback entry of torchmagic from an error, its causes, contexts and parts."""
     for each in _chain(error):
         kept = [entry for entry in _entries(each.__traceback__) if not _is_ours(entry)]
-        for entry, following in zip(kept, [*kept[1:], None], strict=True):
+        following = None  # which it stays for one that was never raised
+        for entry in reversed(kept):
             entry.tb_next = following
-        each.__traceback__ = kept[0] if kept else None
+            following = entry
+        each.__traceback__ = following
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.leaves import Leaves, Look
+from torchmagic.probes.module_parts import is_training, parameters_of
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
@@ -105,7 +106,7 @@ class Activations:
             leaf = self._known[id(module)] = self._meet(module, args, output)
         found = tensors_in(output) if leaf.path is not None else ()
         if found and readable(found[0]):
-            self._newest = self._taps.stack[0].training if self._taps.stack else module.training
+            self._newest = is_training(self._taps.stack[0] if self._taps.stack else module)
             self._outputs[self._newest].append(_Output(leaf, found[0]))
         self._look.took += now() - began
 
@@ -125,7 +126,7 @@ class Activations:
     def _path_outside(self, module: nn.Module, output: Any) -> str | None:
         """Return a name for a module that belongs to no model; None for a criterion and in a model not watched."""
         root, outputs = self._taps.stack[0] if self._taps.stack else module, tensors_in(output)
-        loose = next(root.parameters(), None) is None
+        loose = next(parameters_of(root), None) is None
         watched = loose or self._cast.model_of(root) is not None
         return type(module).__name__ if watched and outputs and outputs[0].dim() else None
 

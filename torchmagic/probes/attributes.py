@@ -8,6 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.genuine import attributes_of, is_genuine
+from torchmagic.probes.module_parts import parameters_of
+
 # How deep containers and objects in an attribute are looked into, and how many items of each.
 DEEPEST, MOST_ITEMS = 3, 64
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -27,17 +30,20 @@ def attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
         if kind is nn.Module:
             return
         for name, value in list(vars(kind).items()):
-            if isinstance(value, (torch.Tensor, nn.Module, *_CONTAINERS, dict)) and not name.startswith("__"):
+            held = not name.startswith("__") and is_genuine(value)
+            if held and isinstance(value, (torch.Tensor, nn.Module, *_CONTAINERS, dict)):
                 yield name, value
 
 
 def tensors_of(value: Any, *, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the trainable leaves that a value holds, each with the class of the module that they are in."""
+    if not is_genuine(value):
+        return
     if isinstance(value, torch.Tensor):
         if value.is_leaf and value.requires_grad:
             yield type(value).__name__, value
     elif isinstance(value, nn.Module):
-        yield from ((type(value).__name__, each) for each in value.parameters() if each.requires_grad)
+        yield from ((type(value).__name__, each) for each in parameters_of(value) if each.requires_grad)
     elif depth < DEEPEST and not isinstance(value, _LEFT_ALONE):
         for item in _items(value):
             yield from tensors_of(item, depth=depth + 1)
@@ -48,5 +54,4 @@ def _items(value: Any) -> Iterable[Any]:
         return list(value)[:MOST_ITEMS]
     if isinstance(value, dict):
         return list(value.values())[:MOST_ITEMS]
-    inside = getattr(value, "__dict__", None)
-    return list(inside.values())[:MOST_ITEMS] if isinstance(inside, dict) else []
+    return list(attributes_of(value).values())[:MOST_ITEMS]

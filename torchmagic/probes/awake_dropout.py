@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from torch import nn
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.module_parts import is_training, modules_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -90,7 +91,7 @@ class AwakeDropout:
             return
         root = stack[0]
         if id(root) not in self._asleep:
-            self._asleep[id(root)] = not any(part.training for part in root.modules())
+            self._asleep[id(root)] = not any(map(is_training, modules_of(root)))
         site = site_of(frame)
         if not self._asleep[id(root)] or (site not in self._found and len(self._found) >= MOST_LINES):
             return

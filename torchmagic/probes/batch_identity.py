@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import torch
 
+from torchmagic.tensors.presence import plain
+
 SAMPLE = 8
 
 
@@ -18,17 +20,17 @@ class Identity(NamedTuple):
 
 def identity_of(tensor: torch.Tensor) -> Identity:
     """Return what tells a batch from another; on a device no values are fetched."""
-    mapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # what vmap and grad pass on lies nowhere
-    if tensor.is_meta or tensor.layout is not torch.strided or mapped:
+    part = plain(tensor) if tensor.layout is torch.strided else None
+    if part is None:
         return Identity(weakref.ref(tensor), id(tensor), "")
-    part = tensor.detach()
+    address = part.data_ptr()
     while part.dim() > 1 and len(part):
         part = part[len(part) // 2]
     readable = part.is_cpu and part.dim() == 1 and not part.is_quantized
     values = repr(part[len(part) // 2 - SAMPLE // 2 :][:SAMPLE].tolist()) if readable and len(part) > SAMPLE else ""
     if readable and len(part) <= SAMPLE:
         values = repr(part.tolist())
-    return Identity(weakref.ref(tensor), tensor.data_ptr(), values)
+    return Identity(weakref.ref(tensor), address, values)
 
 
 def differ(first: Identity, second: Identity) -> bool:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from torchmagic.probes.sites import hide_ours
+from torchmagic.probes.function_wrappers import Relays, relay_at
+from torchmagic.probes.sites import hide_ours, past_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
@@ -69,11 +70,19 @@ def wrap_apply(taps: Switchboard, original: Any) -> Any:
 def wrap_initialiser(taps: Switchboard, original: Any) -> Any:
     """Wrap a function of ``torch.nn.init``, all of which ``reset_parameters`` of torch's layers call."""
     heard = taps.heard
+    relays: Relays = {}
 
     def initialise(*args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        if heard["weights_set"] and not (taps.quiet or is_compiling()):
-            taps.emit("weights_set", result, frame_at(1))
+        if taps.quiet or is_compiling():
+            return original(*args, **kwargs)
+        frame = past_ours(frame_at(1))
+        try:
+            result = relay_at(frame, relays)(original, args, kwargs)  # torch warns of empty tensors, at the line
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        if heard["weights_set"]:
+            taps.emit("weights_set", result, frame)
         return result
 
     return named_like(initialise, original)

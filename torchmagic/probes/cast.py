@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
+from torchmagic.probes.module_parts import buffers_of, is_compiled, parameters_of
 from torchmagic.probes.names import Names, unused
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
@@ -120,7 +121,7 @@ class Cast:
             self.learned_at = taps.listeners.step
 
     def _discover(self, module: nn.Module, frame: FrameType) -> Model | None:
-        if next(module.parameters(), None) is None:
+        if next(parameters_of(module), None) is None:
             return None
         for model in self.models:
             if model.path_of(module) is not None and model.ref() is not None:
@@ -149,11 +150,10 @@ class Cast:
     def _record_model(self, model: Model, module: nn.Module) -> None:
         if self._recorder is None:
             return
-        compiled = hasattr(module, "_orig_mod") or module._compiled_call_impl is not None
-        if compiled:
+        if compiled := is_compiled(module):
             self._recorder.add(NoteRecord(text=COMPILED.format(model.name)))
-        parameters = list(module.parameters())
-        tensors = [*parameters, *module.buffers()]
+        parameters = list(parameters_of(module))
+        tensors = [*parameters, *buffers_of(module)]
         self._recorder.add(
             ModelRecord(
                 name=model.name,

@@ -9,6 +9,7 @@ from torch.nn.parameter import is_lazy
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import saved, walk
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.pacing import Pacer, next_look
 from torchmagic.probes.storages import BlockRefs, Ledger, tensors_in
 from torchmagic.probes.taps import Taps
@@ -134,7 +135,7 @@ class Categories:
         for model in self._cast.models:
             module = model.ref()
             if module is not None:
-                for part in module.modules():
+                for part in modules_of(module):
                     yield from (buffer for buffer in part._buffers.values() if buffer is not None)
 
     def _states(self) -> Iterator[torch.Tensor]:

@@ -6,6 +6,7 @@ from typing import Any
 from torch import nn
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.module_parts import uncompiled
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
@@ -55,7 +56,8 @@ class CompiledCalls:
         module = called if isinstance(called, nn.Module) else getattr(called, "__self__", None)
         if not isinstance(module, nn.Module):
             return getattr(called, "__qualname__", type(called).__name__).rpartition("<locals>.")[2]
-        if any(getattr(model.ref(), "_orig_mod", model.ref()) is module for model in self._cast.models):
+        models = [root for model in self._cast.models if (root := model.ref()) is not None]
+        if any(uncompiled(root) is module for root in models):
             return ""
         return self._cast.path_of(module) or type(module).__name__
 

@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry, message_of, modules_in, names_in, users
 from torchmagic.probes.graph_walk import saved, walk
+from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.variables import variables
 from torchmagic.records.crash import OutOfMemoryRecord, Resident
@@ -79,9 +80,9 @@ def _bytes(pattern: re.Pattern[str], message: str) -> int | None:
 def _owned(cast: Cast, ledger: Ledger) -> tuple[int, int, int]:
     """Return the bytes of parameters and buffers, of gradients, and of the optimizers' states."""
     roots = [root for model in cast.models if (root := model.ref()) is not None]
-    parameters: list[torch.Tensor] = [each for root in roots for each in root.parameters() if not is_lazy(each)]
+    parameters: list[torch.Tensor] = [each for root in roots for each in parameters_of(root) if not is_lazy(each)]
     parameters += [value for entry in cast.optimizers for ref in entry.refs if (value := ref()) is not None]
-    buffers = [each for root in roots for each in root.buffers() if not is_lazy(each)]
+    buffers = [each for root in roots for each in buffers_of(root) if not is_lazy(each)]
     weights = ledger.claim([*parameters, *buffers])
     gradients = ledger.claim(each.grad for each in parameters if each.is_leaf and each.grad is not None)
     states = sum(ledger.claim(_states(entry.ref())) for entry in cast.optimizers)

@@ -8,6 +8,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.crash_frames import Entry
+from torchmagic.probes.module_parts import named_modules_of
 from torchmagic.probes.sites import is_torchs, is_users, is_users_file
 
 MOST_METHODS = 64
@@ -33,7 +34,7 @@ def scopes(theirs: Iterable[Entry], cast: Cast, namespace: Mapping[str, Any]) ->
 def modules_of(cast: Cast) -> list[nn.Module]:
     """Return the modules of all models that took part."""
     roots = [root for model in cast.models if (root := model.ref()) is not None]
-    return [module for root in roots for module in root.modules()]
+    return [module for root in roots for _, module in named_modules_of(root)]
 
 
 def inplace_attributes(cast: Cast) -> frozenset[str]:

@@ -32,6 +32,7 @@ from torchmagic.probes.crash_names import tensors_named
 from torchmagic.probes.crash_reuse import reused_graph
 from torchmagic.probes.crash_values import Extent, extent
 from torchmagic.probes.gradless import Gradless
+from torchmagic.probes.module_parts import named_modules_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import is_torchs, source_of
 from torchmagic.probes.taps import Taps
@@ -161,7 +162,7 @@ class Crashes:
 
 
 def _below(root: nn.Module, module: nn.Module) -> str | None:
-    return next((path for path, part in root.named_modules() if part is module), None)
+    return next((path for path, part in named_modules_of(root) if part is module), None)
 
 
 def _is_softmax(tensor: torch.Tensor) -> bool:

@@ -90,7 +90,7 @@ def part_cuts(
         results = scope.losses or [each.value for each in scope.results]
         found += cuts_above(scope, results, every, frozenset({name}))
     cuts = dict.fromkeys(found or cuts_within(classes, every))
-    return sorted(cuts, key=lambda cut: cut.wraps), bool(found)
+    return sorted(cuts, key=lambda cut: cut.wraps or cut.counts), bool(found)
 
 
 def before_step(cuts: Sequence[Cut], step: Place | None, steps: Sequence[Place]) -> list[Cut]:

@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
+from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -82,8 +83,8 @@ class Devices:
         record = DeviceRecord(
             model=model.name,
             step=self._recorder.step if self._recorder is not None else 0,
-            parameters=_totals(root.parameters()),
-            buffers=_totals(root.buffers()),
+            parameters=_totals(parameters_of(root)),
+            buffers=_totals(buffers_of(root)),
             inputs=facts_of(tensors),
         )
         if self._recorder is not None and (told is None or _placement(told) != _placement(record)):

@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Optimizer
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import Site, is_torchs, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -101,7 +102,7 @@ class EqualUnits:
     def _owners(self) -> dict[int, nn.Module]:
         """Return the module of each parameter of the models known."""
         roots = [root for model in self._cast.models if (root := model.ref()) is not None]
-        return {id(value): part for root in roots for part in root.modules() for value in part._parameters.values()}
+        return {id(value): part for root in roots for part in modules_of(root) for value in part._parameters.values()}
 
     def _look(self, weights: list[_Weight]) -> None:
         if self._recorder is None:

@@ -7,6 +7,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, hooks_of
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 
@@ -87,5 +88,5 @@ def parts_of(cast: Cast) -> Iterator[tuple[str, nn.Module]]:
     """Yield all modules of the models that take part, each with its path."""
     for model in cast.models:
         root = model.ref()
-        for part in root.modules() if root is not None else ():
+        for part in modules_of(root) if root is not None else ():
             yield model.paths.get(id(part), ""), part

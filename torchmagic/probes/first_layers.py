@@ -10,6 +10,7 @@ from torch import nn
 from torchmagic.analyses.data_lines import origin_line
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.leaves import Leaves, Look
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.pacing import Pacer, next_look
 from torchmagic.probes.sites import Site, place_of, site_of
@@ -114,7 +115,7 @@ class FirstLayers:
                 spread=spread,
                 low=low.item(),
                 high=high.item(),
-                frozen=not any(each.requires_grad for each in module.parameters()),
+                frozen=not any(each.requires_grad for each in parameters_of(module)),
                 place=place,
                 made=self._line_making(place) if scale > LARGE or spread > UNEQUAL else None,
             )

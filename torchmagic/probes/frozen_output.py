@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import leaves, saved
+from torchmagic.probes.module_parts import modules_of, own_parameters_of, parameters_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.reach import Reach
 from torchmagic.probes.sites import place_of, site_of
@@ -65,7 +66,7 @@ class FrozenOutput:
             FrozenOutputRecord(
                 module=path,
                 class_name=type(module).__name__,
-                num_parameters=sum(1 for _ in module.parameters()),
+                num_parameters=sum(1 for _ in parameters_of(module)),
                 untrained=_is_untrained(module),
                 num_training=len(reached & self._parameters(path)),
                 step=recorder.step,
@@ -78,12 +79,12 @@ class FrozenOutput:
         found: dict[int, tuple[nn.Module, str]] = {}
         for model in self._cast.models:
             root = model.ref()
-            parameters = [] if root is None else list(root.parameters())
+            parameters = [] if root is None else list(parameters_of(root))
             some = any(not each.requires_grad for each in parameters)
             if root is None or not some or not any(id(each) in reached for each in parameters):
                 continue
-            for module in root.modules():
-                own = list(module.parameters(recurse=False))
+            for module in modules_of(root):
+                own = own_parameters_of(module)
                 path = model.paths.get(id(module))
                 if own and path is not None and all(_readable(each) and not each.requires_grad for each in own):
                     found |= {each.untyped_storage().data_ptr(): (module, path) for each in own if each.dim() > 1}
@@ -130,7 +131,7 @@ def _trains_beside(roots: Sequence[torch.Tensor], node: Any) -> bool:
 
 def _is_untrained(module: nn.Module) -> bool:
     """Whether a layer's values are those with which torch's layers begin."""
-    own = list(module.parameters(recurse=False))
+    own = own_parameters_of(module)
     if any(each._version > MOST_WRITES for each in own):
         return False
     weight = next((each.detach() for each in own if each.dim() > 1), None)

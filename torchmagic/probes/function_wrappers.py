@@ -1,4 +1,4 @@
-"""This file is the wrappers around functions of ``torch.nn.functional``: losses, softmax and relu."""
+"""This file is the wrappers around functions of tensors: losses, softmax, relu and the like, and subtraction."""
 
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
+from torchmagic.probes.appearance import parameters_of
 from torchmagic.probes.bodies import bare
 from torchmagic.probes.compiler import not_compiled
 from torchmagic.probes.sites import RELAY, hide_ours, past_ours
@@ -13,6 +14,8 @@ from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 Relays = dict[tuple[int, int], tuple[CodeType, Any]]
+# What softmax of ``nn.functional`` takes.
+IMPLICIT = ("input", "dim", "_stacklevel", "dtype")
 
 
 def wrap_loss(taps: Switchboard, original: Any) -> Any:
@@ -50,46 +53,81 @@ def wrap_loss(taps: Switchboard, original: Any) -> Any:
 
 def wrap_softmax(taps: Switchboard, original: Any) -> Any:
     """Wrap softmax as function or method."""
+    if parameters_of(original) == IMPLICIT:
+        return _wrap_implicit(taps, original)
+    return _told(taps, original, "softmax")
 
-    def softmax(*args: Any, **kwargs: Any) -> Any:
-        output = original(*args, **kwargs)
+
+def wrap_relu(taps: Switchboard, original: Any) -> Any:
+    """Wrap relu as function or method: the form that is no module of its own."""
+    return _told(taps, original, "relu", of_leaves=True)
+
+
+def wrap_sigmoid(taps: Switchboard, original: Any) -> Any:
+    """Wrap sigmoid as function or method."""
+    return _told(taps, original, "squash", "sigmoid")
+
+
+def wrap_tanh(taps: Switchboard, original: Any) -> Any:
+    """Wrap tanh as function or method."""
+    return _told(taps, original, "squash", "tanh")
+
+
+def wrap_sub(taps: Switchboard, original: Any) -> Any:
+    """Wrap the subtraction of tensors, as an operator, a function or a method."""
+    relays: Relays = {}
+
+    def __sub__(*operands: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+        if taps.quiet or is_compiling():
+            return original(*operands, **kwargs)
+        frame = past_ours(frame_at(1))
+        known = relays.get((id(frame.f_code), frame.f_lasti))
+        relay = relay_at(frame, relays) if known is None else known[1]
+        try:
+            output = relay(original, operands, kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        if output is not NotImplemented and len(operands) > 1:
+            taps.emit("subtraction", operands[0], operands[1], output, frame)
+        return output
+
+    return __sub__
+
+
+def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False) -> Any:
+    """Wrap a function whose answer is told, with what comes before it in the event."""
+    relays: Relays = {}
+
+    def told(*args: Any, **kwargs: Any) -> Any:
+        if taps.quiet or is_compiling() or (of_leaves and not taps.leaves):
+            return original(*args, **kwargs)
+        frame = past_ours(frame_at(1))
+        known = relays.get((id(frame.f_code), frame.f_lasti))
+        relay = relay_at(frame, relays) if known is None else known[1]
+        try:
+            output = relay(original, args, kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        taps.emit(*event, output, frame)
+        return output
+
+    return named_like(told, original)
+
+
+def _wrap_implicit(taps: Switchboard, original: Any) -> Any:
+    """Wrap a softmax that warns where no dimension is given: it is told how many frames above it that was forgotten."""
+
+    def softmax(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:  # noqa: A002 - torch's
+        if dim is None and frame_at(1).f_code.co_name == RELAY and not has_torch_function((input,)):
+            _stacklevel += 1  # for the body of torch's function
+        output = original(input, dim, _stacklevel, dtype)
         if not (taps.quiet or is_compiling()):
             taps.emit("softmax", output, past_ours(frame_at(1)))
         return output
 
     return named_like(softmax, original)
-
-
-def wrap_relu(taps: Switchboard, original: Any) -> Any:
-    """Wrap relu as function or method: the form that is no module of its own."""
-
-    def relu(*args: Any, **kwargs: Any) -> Any:
-        output = original(*args, **kwargs)
-        if taps.leaves and not (taps.quiet or is_compiling()):
-            taps.emit("relu", output, past_ours(frame_at(1)))
-        return output
-
-    return named_like(relu, original)
-
-
-def wrap_sigmoid(taps: Switchboard, original: Any) -> Any:
-    """Wrap sigmoid as function or method."""
-    return _squash(taps, original, "sigmoid")
-
-
-def wrap_tanh(taps: Switchboard, original: Any) -> Any:
-    """Wrap tanh as function or method."""
-    return _squash(taps, original, "tanh")
-
-
-def _squash(taps: Switchboard, original: Any, kind: str) -> Any:
-    def squash(*args: Any, **kwargs: Any) -> Any:
-        output = original(*args, **kwargs)
-        if not (taps.quiet or is_compiling()):
-            taps.emit("squash", kind, output, past_ours(frame_at(1)))
-        return output
-
-    return named_like(squash, original)
 
 
 def _call(function: Any, args: Any, kwargs: Any) -> Any:

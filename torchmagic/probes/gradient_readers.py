@@ -19,7 +19,7 @@ def files_around(frame: FrameType | None) -> tuple[str, ...]:
         if is_users(frame):
             files[frame.f_code.co_filename] = None
             called = (frame.f_globals.get(name) for name in frame.f_code.co_names)
-            files |= {each.__code__.co_filename: None for each in called if isinstance(each, FunctionType)}
+            files |= {each.__code__.co_filename: None for each in called if type(each) is FunctionType}
         frame = frame.f_back
     return tuple(files)
 

@@ -17,6 +17,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, total_norm
 
 # Optimizers whose norms are told apart; a search has hundreds.
@@ -84,10 +85,12 @@ class Gradients:
         self.total, self.alarmed = None, False
 
     def _clipped(self, norm: Any) -> None:
-        if isinstance(norm, torch.Tensor) and not norm.is_cpu:
-            self._riders.add(norm.detach(), self._clips.append)
-        elif isinstance(norm, torch.Tensor):
+        if not isinstance(norm, torch.Tensor) or not has_numbers(norm):
+            return
+        if norm.is_cpu:
             self._clips.append(norm.detach())
+        else:
+            self._riders.add(norm.detach(), self._clips.append)
 
     def _clips_values(self, parameters: Sequence[torch.Tensor] | torch.Tensor) -> None:
         owners = [parameters] if isinstance(parameters, torch.Tensor) else parameters

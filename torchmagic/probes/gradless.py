@@ -10,6 +10,7 @@ from torchmagic.analyses.switched_off import last_switch, left_open, switches
 from torchmagic.probes.cast import NEVER, Cast
 from torchmagic.probes.crash_frames import Entry, users
 from torchmagic.probes.crash_sources import modules_of
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, is_users_file, place_of, site_of, source_of
@@ -124,4 +125,4 @@ class Gradless:
 
 
 def _learns(module: torch.nn.Module) -> bool:
-    return any(each.requires_grad for each in module.parameters())
+    return any(each.requires_grad for each in parameters_of(module))

@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.graph_walk import MOST_NODES, saved, walk
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.storages import Block, Ledger, blocks_of, tensors_in
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.variables import answers, variables
+from torchmagic.probes.variables import variables
 from torchmagic.records.memory import HolderRecord
 from torchmagic.session.recorder import Recorder
 
@@ -67,7 +68,7 @@ class Holders:
         for name, value in list(self._namespace.items()):
             # IPython puts the same result into Out: what is there already is told, and another value is the user's own
             again = isinstance(outputs, dict) and name.strip("_") == ""
-            if _OUTPUT.fullmatch(name) and not again and answers(value):
+            if _OUTPUT.fullmatch(name) and not again and is_genuine(value):
                 yield from ((name, "output", each) for each in tensors_in(value))
         for frame in _dead_frames():
             for name, value in list(frame.f_locals.items())[:MOST_LOCALS]:

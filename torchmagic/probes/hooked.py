@@ -17,6 +17,7 @@ from torchmagic.probes.building_wrappers import (
     wrap_module_init,
     wrap_optimizer_init,
 )
+from torchmagic.probes.call_wrappers import wrap_call
 from torchmagic.probes.clip_wrappers import wrap_clip_value, wrap_clip_with_norm, wrap_clipping
 from torchmagic.probes.collective_wrappers import (
     COLLECTIVES,
@@ -30,7 +31,7 @@ from torchmagic.probes.collective_wrappers import (
 )
 from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
 from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
-from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_tanh
+from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_sub, wrap_tanh
 from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
 from torchmagic.probes.move_wrappers import MOVES, wrap_move
 from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged, wrap_worker
@@ -38,7 +39,7 @@ from torchmagic.probes.read_wrappers import READS, wrap_read
 from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
-from torchmagic.probes.wrappers import wrap_backward, wrap_call, wrap_clip, wrap_next, wrap_sub, wrap_train
+from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_next, wrap_train
 
 # Takes the taps and torch's function.
 Wrapper = Callable[[Any, Any], Any]

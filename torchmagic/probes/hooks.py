@@ -9,6 +9,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.notebook import RepeatedHookRecord
@@ -77,7 +78,7 @@ def _repeated(model: Model) -> list[tuple[_Key, int]]:
 
 
 def _hooks(model: Model, module: nn.Module) -> Iterator[_Key]:
-    for part in module.modules():
+    for part in modules_of(module):
         yield from _of(part, model.paths.get(id(part), model.name), OF_MODULES)
     for name, ref in model.parameters.items():
         if (parameter := ref()) is not None:

@@ -21,6 +21,7 @@ from torchmagic.records.data import Source
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.batch import fields_in
 from torchmagic.tensors.glance import MOST_TENSORS
+from torchmagic.tensors.presence import is_transformed
 
 # The first calls of a model, and of a loss, are looked at whatever they cost.
 FIRST_CALLS, FIRST_LOSSES, FIRST_EVALUATIONS = 16, 4, 8
@@ -78,7 +79,7 @@ class Inputs:
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         model = self._cast.model_of(module)
-        if model is None or self._recorder is None:
+        if model is None or self._recorder is None or is_transformed():
             return
         calls = self._calls.get(model.name)
         if calls is None:
@@ -117,7 +118,7 @@ class Inputs:
         count = self._counts[name] = self._counts.get(name, 0) + 1
         if count > FIRST_LOSSES and count & (count - 1) and not self._pacer.wants("inputs"):
             return
-        if self._recorder is None:
+        if self._recorder is None or is_transformed():
             return
         began = now()
         given = args[0] if args else kwargs.get("input")

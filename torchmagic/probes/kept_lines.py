@@ -32,17 +32,21 @@ def place_that_keeps(
 
 
 def _methods(owner: object) -> Iterator[CodeType]:
-    """Yield the code of the methods of a user's object; what a constructor is given comes once."""
+    """Yield the code of the methods of a user's object, and of functions in them, such as hooks that one makes.
+
+    What a constructor is given comes once.
+    """
     for kind in type(owner).__mro__:
         for each in vars(kind).values():
-            is_method = isinstance(each, FunctionType) and each.__name__ != "__init__"
-            if is_method and is_users_file(each.__code__.co_filename):
-                yield each.__code__
+            if isinstance(each, FunctionType) and is_users_file(each.__code__.co_filename):
+                if each.__name__ != "__init__":
+                    yield each.__code__
+                yield from (part for part in each.__code__.co_consts if isinstance(part, CodeType))
 
 
 def _kept_in(code: CodeType, holder: str) -> Site | None:
-    """Return the line of a method that puts what it is given into an attribute."""
-    given = code.co_varnames[1 : code.co_argcount]
+    """Return the line of a method, or of a function in one, that puts what it is given into an attribute."""
+    given = set(code.co_varnames[: code.co_argcount]) - {"self"}
     line = line_that_stores(source_of(code.co_filename), given, [holder], 0)
     if line is None or line not in {each for _, _, each in code.co_lines()}:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.module_parts import modules_of, parameters_of
 from torchmagic.probes.sites import Site
 
 # Modules and parameters that tell one make of a model from another.
@@ -86,8 +87,8 @@ class Life:
 
 def make_of(module: nn.Module) -> tuple[Any, ...]:
     """Return what a model is made of: kinds of modules with their settings, and shapes of parameters."""
-    parts = tuple((type(part).__name__, part.extra_repr()) for part in list(module.modules())[:MOST_PARTS])
-    parameters = list(module.parameters())[:MOST_PARTS]
+    parts = tuple((type(part).__name__, part.extra_repr()) for part in list(modules_of(module))[:MOST_PARTS])
+    parameters = list(parameters_of(module))[:MOST_PARTS]
     return parts, tuple(() if nn.parameter.is_lazy(each) else tuple(each.shape) for each in parameters)
 
 

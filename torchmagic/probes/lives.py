@@ -14,6 +14,7 @@ from torch.utils.data.dataloader import _InfiniteConstantSampler
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
 from torchmagic.probes.life import Life, make_of, settings_of
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.sites import Site
 from torchmagic.probes.storages import tensors_in
 from torchmagic.probes.taps import Taps
@@ -141,12 +142,12 @@ class Lives:
     def weights_set(self, what: Any, frame: FrameType) -> None:
         """Take note of weights that were loaded or initialised."""
         how = "loaded" if isinstance(what, nn.Module) else "initialised"
-        given = what.parameters() if isinstance(what, nn.Module) else [what]
+        given = parameters_of(what) if isinstance(what, nn.Module) else [what]
         self._renew([each for each in given if isinstance(each, torch.Tensor)], how, frame)
 
     def weights_may_change(self, module: nn.Module, frame: FrameType | None) -> None:
         """Compare some weights before and after a function went through a module."""
-        parameters = [each for each in module.parameters() if not nn.parameter.is_lazy(each)]
+        parameters = [each for each in parameters_of(module) if not nn.parameter.is_lazy(each)]
         lengths = norms([each.detach() for each in parameters[:: len(parameters) // FEW or 1]])
         if frame is None:
             self._before = lengths
@@ -209,7 +210,7 @@ class Lives:
         module = life.ref()
         if module is not None:
             life.make = make_of(module)
-            life.parameters = {id(p): p.numel() for p in module.parameters() if not nn.parameter.is_lazy(p)}
+            life.parameters = {id(p): p.numel() for p in parameters_of(module) if not nn.parameter.is_lazy(p)}
         life.seed = torch.initial_seed()
         self._lives.append(life)
         if len(self._lives) > MOST_LIVES:

@@ -16,6 +16,7 @@ from torchmagic.probes.sites import Site, caller_of, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch
 
 # What is given a loss, torch's function or a trainer's method, and what a loss's own method is called on.
@@ -84,6 +85,8 @@ class Losses:
             return
         loss = self._scaling.unscaled(tensors) if self._scaling.pair else tensors
         if loss is None or self._recorder is None or loss.numel() != 1 or loss.is_meta:
+            return
+        if type(loss) is not torch.Tensor and not has_numbers(loss):
             return
         caller = caller_of(frame)
         where = (id(caller.f_code), caller.f_lasti) if caller is not None else (0, 0)

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.module_parts import named_modules_of, named_parameters_of, uncompiled
+
 
 class _Nobody:
     """Is referred to by what refers to nothing."""
@@ -32,11 +34,11 @@ class Model:
         module = self.ref()
         if module is None:
             return []
-        module = getattr(module, "_orig_mod", module)  # what torch.compile wraps is known by its own names
-        parts = dict(module.named_modules())
+        module = uncompiled(module)  # known by its own names
+        parts = dict(named_modules_of(module))
         self.paths = {id(part): _join(self.name, path) for path, part in parts.items()}
         self._parts = {id(part): weakref.ref(part) for part in parts.values()}
-        held = dict(module.named_parameters())
+        held = dict(named_parameters_of(module))
         own = {name: value for name, value in held.items() if isinstance(value, nn.Parameter)}
         self.lends = len(own) < len(held)
         self.parameters = {_join(self.name, name): weakref.ref(value) for name, value in own.items()}

@@ -11,6 +11,7 @@ from torchmagic.probes.evaluation_pass import EvaluationPass
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.tensors.presence import has_numbers
 
 # Losses computed within one forward that are remembered.
 MOST_INSIDE = 64
@@ -56,6 +57,8 @@ class ModelLosses:
             return
         if output.requires_grad and not current.key.grad_enabled:
             return  # a training's loss, whose targets another network was asked for
+        if not has_numbers(output):
+            return
         inside = _in_model(self._taps)
         if not inside and current.awaits_backward and len(self._opened()) == 1:
             current.hold(_label(name, kwargs), output)  # as at every step of a plain loop
@@ -82,7 +85,7 @@ class ModelLosses:
         if not inside or current is None:
             return
         own = output.get(KEY) if isinstance(output, Mapping) else None
-        if isinstance(own, torch.Tensor) and own.numel() == 1:
+        if isinstance(own, torch.Tensor) and own.numel() == 1 and has_numbers(own):
             inside = [(inside[0][0] if len(inside) == 1 else KEY, own, inside[0][2])]
         for name, value, site in inside:
             current.add(name, value, site)

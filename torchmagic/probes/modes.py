@@ -11,6 +11,7 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
+from torchmagic.probes.module_parts import is_training, modules_of, named_modules_of, own_parameters_of, parameters_of
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -36,7 +37,7 @@ class _Switches:
         self._taps.listeners.wake_up(self._modes)
         if not training:
             site = site_of(frame)
-            for part in module.modules():
+            for part in modules_of(module):
                 self.last[id(part)] = site
 
 
@@ -77,7 +78,7 @@ class Modes:
         model = self._cast.model_of(module)
         if model is None or not self._taps.grad_enabled or self._records >= MOST_RECORDS:
             return
-        asleep = [each for each in self._parts(module, model) if not each[1].training]
+        asleep = [each for each in self._parts(module, model) if not is_training(each[1])]
         for known in (self._forwards, self._trained):  # what counts is the last forward before the backward
             known.pop(id(module), None)
         if asleep:
@@ -92,7 +93,7 @@ class Modes:
         """Return path, module and parent of each module that behaves differently in training."""
         known = self._sensitive.get(id(module))
         if known is None or known[0] != len(model.paths):
-            parts: dict[str, nn.Module] = dict(module.named_modules())
+            parts: dict[str, nn.Module] = dict(named_modules_of(module))
             found: list[tuple[str, nn.Module, nn.Module]] = [
                 (model.paths.get(id(part), path), part, _trainable_parent(parts, path, module))
                 for path, part in parts.items()
@@ -144,7 +145,7 @@ def moves_statistics(module: nn.Module) -> bool:
 
 def awake_parts(module: nn.Module, model: Model, most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paths of the modules that are in training mode and care, and of those that move their statistics."""
-    parts = [part for part in module.modules() if part.training and depends_on_mode(part)]
+    parts = [part for part in modules_of(module) if is_training(part) and depends_on_mode(part)]
     norms = [part for part in parts if moves_statistics(part)]
     paths = [[model.paths.get(id(part), type(part).__name__) for part in each[:most]] for each in (parts, norms)]
     return tuple(paths[0]), tuple(paths[1])
@@ -152,8 +153,8 @@ def awake_parts(module: nn.Module, model: Model, most: int) -> tuple[tuple[str, 
 
 def is_alone(module: nn.Module) -> bool:
     """Whether a module is in evaluation mode, and none of its parts, those that do not care among them."""
-    parts = [part for part in module.modules() if part is not module]
-    if module.training or not all(part.training for part in parts):
+    parts = [part for part in modules_of(module) if part is not module]
+    if module.training or not all(map(is_training, parts)):
         return False
     return any(not depends_on_mode(part) for part in parts)  # else somebody may have woken dropout alone
 
@@ -163,12 +164,12 @@ def _trainable_parent(parts: dict[str, nn.Module], path: str, root: nn.Module) -
     while path:
         path = path.rpartition(".")[0]
         parent = parts.get(path, root)
-        if next(parent.parameters(), None) is not None:
+        if next(parameters_of(parent), None) is not None:
             return parent
     return root
 
 
 def _trains(part: nn.Module, parent: nn.Module, updated: set[int]) -> bool:
     """Whether the step updated the module's own parameters, or, where it has none, its parent's."""
-    own = list(part.parameters(recurse=False)) or list(parent.parameters())
+    own = own_parameters_of(part) or list(parameters_of(parent))
     return any(id(parameter) in updated for parameter in own)

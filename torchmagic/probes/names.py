@@ -10,8 +10,10 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from torchmagic.probes.expressions import callee, first_argument, receiver
+from torchmagic.probes.genuine import attributes_of, is_genuine
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import is_users
-from torchmagic.probes.variables import answers, attributes_of, held_in
+from torchmagic.probes.variables import held_in
 
 # Items of a list or dict of models that are looked at.
 MOST_ITEMS = 64
@@ -54,7 +56,7 @@ class Names:
                 continue
             if value is best and not best_name:
                 best_name = name
-            elif value is not best and _size(value) > best_size and any(each is module for each in value.modules()):
+            elif value is not best and _size(value) > best_size and any(each is module for each in modules_of(value)):
                 best, best_name, best_size = value, name, _size(value)
         if not best_name:
             own = frame is not None and is_users(frame)  # what a library calls is not what the user's line calls
@@ -102,7 +104,7 @@ class Names:
         items = _public(self._namespace.items())
         yield from items
         for name, value in items:
-            yield from ((path, each) for path, each in _within(name, value) if answers(each))
+            yield from ((path, each) for path, each in _within(name, value) if is_genuine(each))
 
 
 def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -131,8 +133,8 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
 
 def within(value: Any) -> Any:
     """Return the optimizer in one that was put around it, as accelerate's are; anything else as it is."""
-    inner = vars(value).get("optimizer") if isinstance(value, torch.optim.Optimizer) else None
-    return inner if isinstance(inner, torch.optim.Optimizer) else value
+    inner = attributes_of(value).get("optimizer") if isinstance(value, torch.optim.Optimizer) else None
+    return inner if is_genuine(inner) and isinstance(inner, torch.optim.Optimizer) else value
 
 
 def _is_torchs(value: Any) -> bool:
@@ -141,11 +143,12 @@ def _is_torchs(value: Any) -> bool:
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in list(items) if not name.startswith("_") and answers(value)]
+    named = [(name, value) for name, value in list(items) if isinstance(name, str) and not name.startswith("_")]
+    return [(name, value) for name, value in named if is_genuine(value)]
 
 
 def _size(module: nn.Module) -> int:
-    return sum(1 for _ in module.modules())
+    return sum(1 for _ in modules_of(module))
 
 
 def unused(name: str, taken: set[str]) -> str:

@@ -26,6 +26,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.finite import is_finite, worst
+from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import norms, total_norm
 
 # After a step whose backward is out of sight when the optimizer steps, at least so many steps have a gradient looked
@@ -153,7 +154,7 @@ class Nonfinite:
         if loss is not first:
             self._scaled += 1
             self._taps.listeners.wake_up(self._late)
-        if loss is None:
+        if loss is None or not has_numbers(loss):
             return
         self._loss = weakref.ref(loss)
         if loss.is_cpu and not math.isfinite(loss.item() if loss.numel() == 1 else loss.sum().item()):

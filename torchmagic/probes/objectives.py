@@ -16,6 +16,7 @@ from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import plain
 
 # Criteria remembered within a step; lines with a backward that are told apart.
 MOST_REMEMBERED, MOST_SITES = 256, 32
@@ -81,7 +82,8 @@ class Objectives:
             return
         number = int(node._sequence_nr())
         self._made[number] = name
-        value = output.detach() if output.numel() == 1 else output.detach().mean()
+        value = plain(output)
+        value = value if value is None or value.numel() == 1 else value.mean()
         self._calls[number] = value, chance_of(name, args, kwargs, level=self._looks < MOST_LEVELS)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from torchmagic.analyses.counting import counted
+from torchmagic.tensors.presence import plain
 
 # An operand is described by at most this many tensors.
 MOST_OPERANDS = 3
@@ -26,10 +27,11 @@ def operands(call: tuple[Any, Any, Any] | None) -> str:
 def described(tensor: torch.Tensor) -> str:
     """Describe a tensor by its shape, its range and its zeros."""
     shape = "×".join(map(str, tensor.shape)) or "scalar"
-    if not tensor.numel() or not tensor.is_floating_point() or tensor.layout is not torch.strided:
+    values = plain(tensor) if tensor.layout is torch.strided else None
+    if values is None or not values.numel() or not values.is_floating_point():
         return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
-    low, high = torch.aminmax(tensor.detach())
-    zeros = tensor.numel() - int(torch.count_nonzero(tensor))
+    low, high = torch.aminmax(values)
+    zeros = values.numel() - int(torch.count_nonzero(values))
     words = f", {counted(zeros, 'zero')}" if zeros else ""
     return f"{shape} from {low.item():.4g} to {high.item():.4g}{words}"
 
@@ -64,4 +66,5 @@ def bad_parts(value: torch.Tensor) -> dict[str, Any]:
 
 
 def _bad(value: torch.Tensor) -> torch.Tensor | None:
-    return None if value.layout is not torch.strided else ~torch.isfinite(value.detach())
+    values = plain(value) if value.layout is torch.strided else None
+    return None if values is None else ~torch.isfinite(values)

@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 from torchmagic.analyses.syntax import last_name
 from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.getters import UNKNOWN
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.origin_purity import function_of, value_of
 
 # Contexts that change what is computed; others, such as timers, are left out.
@@ -102,7 +103,7 @@ class Choice:
             return True
         value = value_of(node.func, self._names)
         if isinstance(value, nn.Module):
-            return next(value.parameters(), None) is not None
+            return next(parameters_of(value), None) is not None
         function = function_of(value)
         if function is None or value is UNKNOWN:
             return False
@@ -183,7 +184,7 @@ def _word(node: ast.expr) -> str:
 
 
 def _is_model(value: Any) -> bool:
-    return isinstance(value, nn.Module) and next(value.parameters(), None) is not None
+    return isinstance(value, nn.Module) and next(parameters_of(value), None) is not None
 
 
 def _learns(value: Any) -> bool:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.members import Model
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import Site, caller_of, is_users, is_users_file, site_of
 from torchmagic.tensors import accelerators
 
@@ -147,7 +148,7 @@ class StepMemory:
         first, devices = self._calls[0][-2:]
         if first is None or not torch.equal(first, random_state()) or accelerators.have_moved(devices):
             return True
-        modules = (part for call in self._calls for part in call[0].modules())
+        modules = (part for call in self._calls for part in modules_of(call[0]))
         return any("Drop" in type(part).__name__ for part in modules)
 
     def _is_users(self, code: CodeType) -> bool:

@@ -7,6 +7,7 @@ import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.explosions import Explosions
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.operands import described
 from torchmagic.probes.optimizer_state import bad_state
 from torchmagic.probes.origin_memory import Call
@@ -29,7 +30,7 @@ def bad_parameter(calls: Iterable[Call]) -> tuple[Call, str, torch.Tensor] | Non
 def buffer_facts(calls: Iterable[Call], value: torch.Tensor, cast: Cast) -> dict[str, Any] | None:
     """Return what is known of a tensor that a model keeps as a buffer; None where none does."""
     for call in calls:
-        for part in call.module.modules():
+        for part in modules_of(call.module):
             for name, buffer in part._buffers.items():
                 if buffer is value:
                     module = cast.path_of(part) or call.model.name

@@ -6,6 +6,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.loop_members import loop_members
+from torchmagic.probes.module_parts import is_compiled, modules_of
 from torchmagic.probes.origin_purity import (
     body_of,
     function_of,
@@ -23,18 +24,14 @@ def runs_quietly(module: nn.Module) -> bool:
     """Whether nobody notices that a model runs again, and evaluation mode keeps its rows apart where it can."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
-    parts = list(module.modules())
-    if len(parts) > MOST_PARTS or any(map(_is_compiled, parts)):  # a batch of another size would be compiled for
+    parts = list(modules_of(module))
+    if len(parts) > MOST_PARTS or any(map(is_compiled, parts)):  # a batch of another size would be compiled for
         return False
     # Without running statistics a batch norm takes those of the batch in evaluation too.
     if any(isinstance(part, _BatchNorm) and part.running_mean is None for part in parts):
         return False
     by_class = {type(part): part for part in parts}
     return all(_forward_is_quiet(part) for part in by_class.values())
-
-
-def _is_compiled(module: nn.Module) -> bool:
-    return hasattr(module, "_orig_mod") or module._compiled_call_impl is not None
 
 
 def _forward_is_quiet(module: nn.Module) -> bool:

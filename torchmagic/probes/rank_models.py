@@ -10,12 +10,12 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
+from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.members import Model
-from torchmagic.probes.variables import answers
 from torchmagic.records.place import Place
 from torchmagic.records.ranks import Wrapping, WrapRecord
 from torchmagic.tensors.checksum import is_shard
-from torchmagic.tensors.reduce import PLAIN
+from torchmagic.tensors.presence import PLAIN
 
 FSDP = "torch.distributed.fsdp"
 
@@ -107,7 +107,7 @@ class Wrappers:
     """
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
-        values = [value for value in tuple(namespace.values()) if answers(value)]
+        values = [value for value in tuple(namespace.values()) if is_genuine(value)]
         found = [value for value in values if isinstance(value, DistributedDataParallel)]
         self._known: list[weakref.ref[nn.Module]] = [weakref.ref(each) for each in found]
         self._groups: list[Any] = []

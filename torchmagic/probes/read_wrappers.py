@@ -18,9 +18,10 @@ def wrap_read(taps: Switchboard, original: Any) -> Any:
 
     def read(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         frame = frame_at(1)
-        if taps.quiet or is_compiling() or not is_users(frame):
+        if taps.quiet or is_compiling():
             return original(tensor, *args, **kwargs)
-        taps.emit("host_read", tensor, name, frame)
+        if is_users(frame):
+            taps.emit("host_read", tensor, name, frame)
         try:
             return relay_at(frame, relays)(original, (tensor, *args), kwargs)  # torch warns of some reads, at the line
         except BaseException as error:

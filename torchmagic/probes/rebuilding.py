@@ -10,6 +10,7 @@ import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site
 from torchmagic.probes.taps import Taps
@@ -153,7 +154,7 @@ class Rebuilding:
         """Count parameters that got other values as new ones."""
         if not self._lines:
             return
-        given = {id(what)} if isinstance(what, torch.Tensor) else {id(each) for each in what.parameters()}
+        given = {id(what)} if isinstance(what, torch.Tensor) else {id(each) for each in parameters_of(what)}
         for line in self._lines:
             line.closed = line.closed or any(id(ref()) in given for ref in line.parameters if ref() is not None)
 

@@ -13,6 +13,7 @@ from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_
 from torchmagic.probes.executed import Executed, parts_of
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
 from torchmagic.probes.members import Optimizer
+from torchmagic.probes.module_parts import named_parameters_of
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -167,5 +168,5 @@ class Received:
         return {
             id(parameter): f"{name}.{path}"
             for name, module in self._cast.names.optimizers(nn.Module)
-            for path, parameter in module.named_parameters()
+            for path, parameter in named_parameters_of(module)
         }

@@ -1,6 +1,5 @@
 """This file finds inputs that repeat: the same values in step after step, each time in new tensors."""
 
-import math
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -63,8 +62,7 @@ class Repeats:
         )
         before, ref = self._seen, self._ref
         same = ref is not None and ref() is first
-        finite = all(math.isfinite(total) for _, total, _ in found[0])  # of infinities nothing can be told
-        differs = found != before or not finite
+        differs = found != before or not all(each.finite for each in found[0])  # what broke stays NaN
         result = None if before is None else 0.0 if differs else 0.5 if same else 1.0
         adjacent = call.number == self._call + 1
         if result != 1.0 or not adjacent:

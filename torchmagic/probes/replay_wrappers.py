@@ -77,25 +77,52 @@ def traced_graph(*, graph: bool = True) -> Iterator[None]:
         yield
 
 
-# What runs with torch's anomaly detection on found before them, the newest last; they may end in any order.
-_found: list[list[bool]] = []
+class _Setting:
+    """What torch's anomaly detection was before something had it on, and how that has it: (on, looks for NaN)."""
+
+    def __init__(self, *, check_nan: bool) -> None:
+        self.found = (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+        self.made = (True, check_nan)
+
+
+# Of all that have it on now, the newest last; they may end in any order.
+_settings: list[_Setting] = []
 
 
 @contextmanager
 def anomaly_detection(detection: Detection) -> Iterator[None]:
-    """Have torch's own anomaly detection on, or left as the user has it."""
+    """Have torch's own anomaly detection on, or left as the user has it; what the user sets meanwhile stays."""
     if detection is Detection.OFF:
         yield
         return
-    mine = [torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()]
-    _found.append(mine)
-    torch.autograd.set_detect_anomaly(True, check_nan=detection is Detection.RAISES)
+    mine = _Setting(check_nan=detection is Detection.RAISES)
+    _settings.append(mine)
+    torch.autograd.set_detect_anomaly(*mine.made)
     try:
         yield
     finally:
-        place = next(index for index, each in enumerate(_found) if each is mine)
-        if place + 1 < len(_found):
-            _found[place + 1][:] = mine
-        else:
-            torch.autograd.set_detect_anomaly(*mine)
-        del _found[place]
+        _take_back(mine)
+
+
+def _take_back(mine: _Setting) -> None:
+    place = _settings.index(mine)
+    newer = _settings[place + 1] if place + 1 < len(_settings) else None
+    left = newer.found if newer is not None else (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+    del _settings[place]
+    if left != mine.made:  # the user's own, which what is older is to leave too
+        for each in _settings[:place]:
+            each.found = left
+    elif newer is not None:
+        newer.found = mine.found
+    else:
+        torch.autograd.set_detect_anomaly(*mine.found)
+
+
+@contextmanager
+def plain_saving() -> Iterator[None]:
+    """Keep what a graph saves from hooks of the user's, who would count it, or hold it for good."""
+    if torch._C._autograd._top_saved_tensors_default_hooks(True) is None:  # noqa: FBT003 - there is no public way to ask
+        yield
+        return
+    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, lambda tensor: tensor):
+        yield

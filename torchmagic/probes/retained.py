@@ -11,6 +11,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import saved, walk
 from torchmagic.probes.kept_lines import place_that_keeps
 from torchmagic.probes.losses import loss_name
+from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.taps import Taps
@@ -182,7 +183,7 @@ class Retained:
         for model in self._cast.models:
             module = model.ref()
             if module is not None:
-                ledger.claim([*module.parameters(), *module.buffers()])
+                ledger.claim([*parameters_of(module), *buffers_of(module)])
         num_bytes = sum(ledger.claim(saved(above[name]).tensors) for name in holders)
         return tuple(holders[:MOST_HOLDERS]), num_bytes
 

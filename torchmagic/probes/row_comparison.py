@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.mixing_lines import MIXING
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.origin_purity import function_of
 from torchmagic.probes.sites import Site, here, is_users_file
 from torchmagic.probes.taps import Taps
@@ -38,8 +39,8 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed
     if not trials:
         return None
     try:
-        with undisturbed(module.modules()):
-            for part in module.modules():
+        with undisturbed(modules_of(module)):
+            for part in modules_of(module):
                 part.training = False
             state, devices = torch.get_rng_state(), accelerators.streams()
             plain = _run(module, rows, taps)

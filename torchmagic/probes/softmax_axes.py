@@ -9,6 +9,7 @@ from torch import nn
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.loss_values import axis_of
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.producers import Producers
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -140,4 +141,4 @@ def _is_time_first(module: nn.Module, given: torch.Tensor) -> bool:
     """Whether the first dimension of a model's input may be time."""
     if given.is_floating_point() and given.dim() <= MOST_DIMS_WITHOUT_TIME:
         return False
-    return any(isinstance(part, TIME_FIRST) and not part.batch_first for part in module.modules())
+    return any(isinstance(part, TIME_FIRST) and not part.batch_first for part in modules_of(module))

@@ -13,6 +13,7 @@ from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import is_stored
 from torchmagic.tensors.reduce import is_measurable, values_of
 
 # Steps between the first look and a comparison; elements of a parameter, and parameters, that are looked at.
@@ -188,11 +189,14 @@ def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:
         return None
     if not is_measurable(parameter) or gradient.is_complex() or not parameter.numel():
         return None
-    flat = values_of(gradient).reshape(-1)  # of a tensor that is spread over ranks, this rank's part
+    held, pushed = values_of(parameter), values_of(gradient)  # of a tensor that is spread over ranks, this rank's part
+    if not is_stored(held) or not is_stored(pushed):
+        return None
+    flat = pushed.reshape(-1)
     stride = max(1, -(-flat.numel() // MOST_SEARCHED))
     found = torch.nonzero(flat[::stride])[:, 0] * stride
     if not found.numel():
         return None
     places = found[:: -(-found.numel() // MOST_ELEMENTS)]
-    values = values_of(parameter).reshape(-1)[places].clone()
+    values = held.reshape(-1)[places].clone()
     return _Sample(name, weakref.ref(parameter), parameter.shape, places, values)

@@ -32,6 +32,10 @@ class Nesting:
         self._around: dict[int, int] = {}  # of those around others: how many steps had begun before theirs
         self._begun = 0
 
+    def part(self) -> None:
+        """Take what is under way for over: nobody knows the optimizers any more that would be told of as they end."""
+        self._under_way.clear()
+
     def is_related(self, optimizer: Any) -> bool:
         """Whether an optimizer stepped within, or around, the step of another."""
         return optimizer is not None and self._related.get(id(optimizer)) is optimizer

@@ -7,7 +7,8 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from torchmagic.probes.variables import answers, held_in
+from torchmagic.probes.genuine import is_genuine
+from torchmagic.probes.variables import held_in
 
 # Items of batches, states and outputs that are searched for tensors in all.
 MOST_ITEMS = 1024
@@ -89,7 +90,7 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
         item = todo.pop()
         if issubclass(type(item), torch.Tensor):
             yield item
-        elif answers(item) and isinstance(item, (list, tuple, dict)):
+        elif is_genuine(item) and isinstance(item, (list, tuple, dict)):
             todo += reversed(held_in(item, slice(MOST_ITEMS)))
 
 

@@ -12,6 +12,7 @@ from torch import nn
 from torchmagic.probes.attributes import attributes, tensors_of
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, place_given
+from torchmagic.probes.module_parts import named_modules_of, parameters_of
 from torchmagic.probes.reach import Reach
 from torchmagic.probes.sites import Site, is_torchs, is_users, place_of, user_frame
 from torchmagic.probes.taps import Taps
@@ -142,7 +143,7 @@ class Strays:
         if not unknown:
             return
         for module, site, name in self._built:
-            mine = [parameter for parameter in module.parameters() if id(parameter) in unknown]
+            mine = [parameter for parameter in parameters_of(module) if id(parameter) in unknown]
             for parameter in mine:
                 self._making(module, site, name).reached = True
                 del unknown[id(parameter)]
@@ -153,7 +154,7 @@ class Strays:
         """Count the lines that made modules with weights in the step's forwards, and let go of these."""
         counted = {}
         for module, site, name in self._built:
-            if next(module.parameters(), None) is not None:
+            if next(parameters_of(module), None) is not None:
                 counted[site] = self._making(module, site, name)
             elif is_torchs(type(module)):  # the user's own may get weights as they like
                 self._weightless.add(type(module))
@@ -196,10 +197,10 @@ class Strays:
     def _held(self, *, bare: bool = False) -> Iterator[tuple[tuple[str, str], Stray, torch.Tensor]]:
         """Yield the trainable tensors that attributes hold without registering them."""
         for name, root in self._modules():
-            if bare and next(root.parameters(), None) is not None:
+            if bare and next(parameters_of(root), None) is not None:
                 continue
             self._code.learn(root)
-            for path, module in root.named_modules():
+            for path, module in named_modules_of(root):
                 full = f"{name}.{path}" if path else name
                 for attribute, value in attributes(module):
                     for holder, tensor in tensors_of(value):
@@ -225,7 +226,7 @@ class Strays:
         for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
             owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
         elsewhere = {
-            id(parameter) for _, module in self._cast.names.optimizers(nn.Module) for parameter in module.parameters()
+            id(parameter) for _, module in self._cast.names.optimizers(nn.Module) for parameter in parameters_of(module)
         } | self._registered()
         for stray in self._strays.values():
             tensors = {key: tensor for key, ref in stray.refs.items() if (tensor := ref()) is not None}

@@ -98,7 +98,7 @@ class Structure:
         began = now()
         given = args[0] if args else None
         if isinstance(given, torch.Tensor) and isinstance(output, torch.Tensor):
-            if type(module).forward in AFFINE:
+            if getattr(type(module), "forward", None) in AFFINE:  # TorchScript has it of each instance
                 self._follow(module, given, output)  # type: ignore[arg-type] # its forward is an affine module's
             elif isinstance(module, _BatchNorm) and module.training and given.dim():
                 self._count(module, given)

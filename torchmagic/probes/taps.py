@@ -56,6 +56,7 @@ class Taps:
         self.communicating = self.alone = False
         self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
         self.clock, self.turn, self.nesting = PhaseClock(), Turn(), Nesting()
+        self.turn.partings.append(self.nesting.part)
         self.spent = self.began = 0  # nanoseconds in listeners; what the clock said as the present event came
         self.closed_at = 0  # what the clock said then; 0 before
         self.stack: list[nn.Module] = []

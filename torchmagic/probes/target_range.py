@@ -12,6 +12,7 @@ from torchmagic.probes.sites import place_of, site_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import TargetRangeRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import is_stored
 
 LOSS = "binary_cross_entropy_with_logits"
 # The first batches are looked at, then those at steps that are powers of two; so many records are enough.
@@ -109,7 +110,7 @@ def _is_plain(target: Any) -> bool:
     return (
         isinstance(target, torch.Tensor)
         and target.layout is torch.strided
-        and target.device.type != "meta"
+        and is_stored(target)
         and target.is_floating_point()
         and target.numel() > 0
         and not overrides_functions(target)

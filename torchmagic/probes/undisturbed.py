@@ -14,11 +14,11 @@ from torch import nn
 from torchmagic.probes.held_state import HeldState
 from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import storage_of
+from torchmagic.probes.replay_wrappers import plain_saving
 from torchmagic.tensors import accelerators
 
 # Where a module keeps the hooks of the user's.
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-_saving = torch._C._autograd
 
 
 @contextlib.contextmanager
@@ -43,7 +43,7 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
         own.update({name: _quiet_hooks(own[name]) for name in HOOKS if own.get(name)})
     silence = io.StringIO()
     try:
-        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings(), _plain_saving():
+        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings(), plain_saving():
             yield
     finally:
         held.put_back()
@@ -62,14 +62,4 @@ def _no_warnings() -> Iterator[None]:
     """Say no warning a second time."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield
-
-
-@contextlib.contextmanager
-def _plain_saving() -> Iterator[None]:
-    """Keep what a graph saves from hooks of the user's, who would count it, or hold it for good."""
-    if _saving._top_saved_tensors_default_hooks(True) is None:  # noqa: FBT003 - there is no public way to ask
-        yield
-        return
-    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, lambda tensor: tensor):
         yield

@@ -11,6 +11,7 @@ import torch
 
 from torchmagic.probes.branches import step_in_branch
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.gradient_readers import any_reads, files_around
 from torchmagic.probes.names import within
 from torchmagic.probes.pacing import next_window
@@ -18,6 +19,7 @@ from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import is_transformed
 from torchmagic.tensors.reduce import norms
 
 # Backward passes that are counted, and parameters that stand for all.
@@ -139,7 +141,8 @@ class Unstepped:
 
     def _entry(self, optimizer: Any) -> _Waiting | None:
         """Return what is known of an optimizer; None for one that has stepped."""
-        if not isinstance(optimizer, torch.optim.Optimizer) or optimizer in self._stepped:
+        genuine = is_genuine(optimizer) and isinstance(optimizer, torch.optim.Optimizer)
+        if not genuine or optimizer in self._stepped:
             return None
         entry = self._waiting.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
@@ -172,7 +175,7 @@ class Unstepped:
         self._waiting.pop(id(optimizer), None)
 
     def _scaler_steps(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
-        if isinstance(optimizer, torch.optim.Optimizer):
+        if is_genuine(optimizer) and isinstance(optimizer, torch.optim.Optimizer):
             self._steps(optimizer, frame)
 
     def _backward_begins(self, tensors: Any, frame: FrameType) -> None:
@@ -235,7 +238,7 @@ def _held(parameters: list[torch.Tensor]) -> list[tuple[int, int]]:
 
 
 def _lengths(entry: _Waiting) -> list[float]:
-    return norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
+    return [] if is_transformed() else norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
 
 
 def _some(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from torch import nn
 
+from torchmagic.probes.genuine import attributes_of, is_genuine
+from torchmagic.probes.module_parts import named_modules_of
+
 # Items of a container and attributes of an object that are looked at: the newest.
 MOST_ITEMS = 64
 # Levels of containers inside a container, as of pairs in a list for each layer, and items looked at on each.
@@ -16,25 +19,16 @@ _OPAQUE = (type, ModuleType)
 _CONTAINERS = (list, tuple, dict, deque)
 
 
-def answers(value: Any) -> bool:
-    """Whether a value says what it is: a proxy whose object is gone, or not there yet, raises where it is asked."""
-    try:
-        value.__class__  # noqa: B018 - as isinstance asks
-    except Exception:  # noqa: BLE001 - the code of whoever made it
-        return False
-    return True
-
-
 def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each public name with its value, and, for containers and objects, with what they hold; all of it answers.
+    """Yield each public name with its value, and, for containers and objects, with what they hold; all is genuine.
 
     A list ``losses`` of tensors is yielded item by item under the one name ``losses``; attributes are yielded as
     ``trainer.history``, and the items of a list in an attribute under that name too.
     """
     for name, value in list(namespace.items()):
-        if not name.startswith("_") and name not in ("In", "Out") and answers(value):
+        if not name.startswith("_") and name not in ("In", "Out") and is_genuine(value):
             yield name, value
-            yield from ((path, each) for path, each in _within(name, value) if answers(each))
+            yield from ((path, each) for path, each in _within(name, value) if is_genuine(each))
 
 
 def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -42,7 +36,7 @@ def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, _CONTAINERS):
         yield from ((name, item) for item in items_of(value))
     elif isinstance(value, nn.Module):
-        for path, module in list(value.named_modules())[:MOST_ITEMS]:
+        for path, module in list(named_modules_of(value))[:MOST_ITEMS]:
             yield from _attributes(f"{name}.{path}" if path else name, module)
     elif not isinstance(value, _OPAQUE):
         yield from _attributes(name, value)
@@ -52,24 +46,15 @@ def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the attributes in an object's dictionary; properties are not asked."""
     for key, each in list(attributes_of(value).items())[:MOST_ITEMS]:
         yield f"{name}.{key}", each
-        if answers(each) and isinstance(each, _CONTAINERS):
+        if is_genuine(each) and isinstance(each, _CONTAINERS):
             yield from ((f"{name}.{key}", item) for item in items_of(each))
-
-
-def attributes_of(value: Any) -> dict[str, Any]:
-    """Return an object's dictionary, without asking its class for it; an empty one where it has none."""
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-    return attributes if isinstance(attributes, dict) else {}
 
 
 def items_of(value: Any) -> list[Any]:
     """Return the last items of a list, tuple or dict, and those of the lists, tuples and dicts in it, and in these."""
     found = level = _last(value)
     for _ in range(DEEPER):
-        inside = (item for item in level if answers(item) and isinstance(item, _CONTAINERS))
+        inside = (item for item in level if is_genuine(item) and isinstance(item, _CONTAINERS))
         level = [each for item in inside for each in _last(item)][-MOST_INSIDE:]
         found = found + level
     return found

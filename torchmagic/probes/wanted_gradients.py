@@ -6,6 +6,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import leaves, walk
+from torchmagic.probes.module_parts import modules_of
 
 OF_MODULES, OF_TENSORS = ("_backward_hooks", "_backward_pre_hooks"), ("_backward_hooks", "_post_accumulate_grad_hooks")
 
@@ -33,7 +34,7 @@ class WantedGradients:
         self.by_others = True
 
     def _modules(self) -> list[nn.Module]:
-        return [part for each in self._cast.models if (module := each.ref()) is not None for part in module.modules()]
+        return [part for each in self._cast.models if (module := each.ref()) is not None for part in modules_of(module)]
 
 
 def _is_heard(owner: Any, places: tuple[str, ...]) -> bool:

@@ -38,14 +38,16 @@ class Weights:
 
     def detach(self) -> None:
         """Take a last look at what became of the weights."""
-        for ref in self._stepped.values():
-            optimizer = ref()
-            if optimizer is not None and self._recorder is not None:
-                entry = self._cast.optimizer(optimizer)
+        for entry in (*self._cast.optimizers, *self._cast.at_work.stand_ins):  # none that is left to another thread
+            if self._recorder is not None and self._has_measured(entry.ref()):
                 named = zip(entry.names, (ref() for ref in entry.refs), strict=True)
                 kept = {name: each.detach() for name, each in named if each is not None and is_measurable(each)}
                 self._recorder.append("weight_norm_at_end", norms(list(kept.values())), tuple(kept))
         self._stepped.clear()
+
+    def _has_measured(self, optimizer: torch.optim.Optimizer | None) -> bool:
+        ref = self._stepped.get(id(optimizer))
+        return ref is not None and ref() is optimizer
 
     def _measure(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         alarmed = self._gradients is not None and self._gradients.alarmed

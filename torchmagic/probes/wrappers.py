@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import torch
 
+from torchmagic.probes.appearance import uncounted
 from torchmagic.probes.sites import hide_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.turn import Turn
@@ -53,78 +54,6 @@ class PhaseClock:
 
     def __init__(self) -> None:
         self.data = self.forward = self.backward = self.optimizer = 0
-
-
-def wrap_call(taps: Switchboard, original: Any) -> Any:
-    """Wrap ``Module.__call__``: only the outermost call of a model makes events, save where leaves are asked for."""
-    clock, heard, turn = taps.clock, taps.heard, taps.turn
-
-    def __call__(*given: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
-        if taps.depth:
-            if taps.follows and not taps.quiet and not is_compiling():
-                return _nested(taps, original, given[0], given[1:], kwargs)
-            return original(*given, **kwargs)  # as they came: what is taken apart is put together again for each layer
-        module, args = given[0], given[1:]
-        if (
-            taps.quiet
-            or is_compiling()
-            or not (
-                (turn.has_learned and get_ident() == turn.ident)
-                or (turn.learns() if module.training and is_grad_enabled() else turn.is_mine())
-            )
-        ):
-            return original(*given, **kwargs)
-        bare = not (module._modules or module._parameters)  # a criterion, or a layer without weights: no model
-        taps.depth = 1
-        taps.stack = [module]
-        try:
-            if not bare:
-                if module.training is not taps.training or not is_grad_enabled():
-                    _tell_how(taps, module, frame_at(1))
-                taps.emit("root_begin", module, args, kwargs, frame_at(1))
-            began = now() - taps.spent
-            output = original(*given, **kwargs)
-            took = now() - taps.spent - began
-            clock.forward += took
-            if taps.leaves and not module._modules:
-                taps.emit("leaf", module, args, output)
-            if not bare and heard["root_end"]:
-                taps.emit("root_end", module, args, kwargs, output, took)
-        except BaseException as error:
-            hide_ours(error)
-            raise
-        finally:
-            taps.depth = 0
-            taps.stack = []
-        return output
-
-    return __call__
-
-
-def _tell_how(taps: Switchboard, module: Any, frame: Any) -> None:
-    """Tell of a call in another mode than the one before, or without gradients."""
-    if module.training is not taps.training:
-        taps.training = module.training
-        taps.emit("root_mode", module)
-    if not is_grad_enabled():
-        taps.emit("root_without", module, frame)
-
-
-def _nested(taps: Switchboard, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
-    """Call a module inside a model: with a note of where we are only while somebody asks for it."""
-    if get_ident() != taps.turn.ident:  # another thread's, inside or beside the call that is watched
-        return original(module, *args, **kwargs)
-    stack = taps.stack
-    stack.append(module)
-    if taps.called is not None:
-        taps.called.add(id(module))
-    try:
-        output = original(module, *args, **kwargs)
-    finally:
-        stack.pop()
-    if taps.leaves and not module._modules:
-        taps.emit("leaf", module, args, output)
-    return output
 
 
 def wrap_backward(taps: Switchboard, original: Any) -> Any:
@@ -210,23 +139,15 @@ def wrap_train(taps: Switchboard, original: Any) -> Any:
     return named_like(train, original)
 
 
-def wrap_sub(taps: Switchboard, original: Any) -> Any:
-    """Wrap the subtraction of tensors, as an operator, a function or a method."""
-
-    def __sub__(*operands: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
-        output = original(*operands, **kwargs)
-        if output is not NotImplemented and len(operands) > 1:
-            taps.emit("subtraction", operands[0], operands[1], output, frame_at(1))
-        return output
-
-    return __sub__
-
-
 def named_like(wrapper: Any, original: Any) -> Any:
-    """Give a wrapper the name and the documentation of what it wraps, and a constructor's its arguments."""
+    """Give a wrapper the name and the documentation of what it wraps, and a constructor's its arguments.
+
+    Where a warning counts frames, the wrapper's is none.
+    """
     constructs = wrapper.__name__ == "__init__"  # the compiler gives a constructor another name
     for name in ("__name__", "__qualname__", "__doc__", "__module__"):
         setattr(wrapper, name, getattr(original, name, None))
     if constructs:  # libraries make an object again from the arguments that they find there
         wrapper.__signature__ = inspect.signature(original)
+    wrapper.__code__ = uncounted(wrapper.__code__)
     return wrapper

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from torchmagic.probes.module_parts import is_compiled, modules_of, parameters_of
 from torchmagic.probes.names import Names
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.sites import Site, place_of, site_of
@@ -107,13 +108,13 @@ class Forwards:
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> str:
         """Record a model that is new, and return its name."""
         root, name = self._names.of_model(module, frame)
-        parameter = next(root.parameters(), None)
+        parameter = next(parameters_of(root), None)
         known = self._roots.get(id(root))
         if self._recorder is None or parameter is None or (known is not None and known() is root):
             return name
         self._device = self._device or parameter.device
         self._roots[id(root)] = weakref.ref(root)
-        weights = [each.weight for each in root.modules() if isinstance(each, nn.Conv2d)]
+        weights = [each.weight for each in modules_of(root) if isinstance(each, nn.Conv2d)]
         weights = [each for each in weights if not isinstance(each, nn.UninitializedParameter)]
         images = [each for each in _tensors(args, kwargs) if each.dim() == IMAGES]
         self._recorder.add(
@@ -123,7 +124,7 @@ class Forwards:
                 channels_last=sum(_is_channels_last(each) for each in weights),
                 input_channels_last=bool(images) and _is_channels_last(images[0]),
                 autocast=torch._C._is_any_autocast_enabled(),
-                compiled=hasattr(root, "_orig_mod") or root._compiled_call_impl is not None,
+                compiled=is_compiled(root),
                 place=place_of(site_of(frame)),
             )
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from torchmagic.probes.module_parts import named_modules_of, uncompiled
 from torchmagic.probes.names import Names
 from torchmagic.probes.taps import Taps
 from torchmagic.profiling.collected import MODULE, ModuleSite
@@ -42,7 +43,7 @@ class ModuleRanges:
         if caller is None:
             root, name = self._names.of_model(module, frame)
             name = self._unused(name, root)
-            for path, part in getattr(root, "_orig_mod", root).named_modules():
+            for path, part in named_modules_of(uncompiled(root)):
                 self._give(ranges, part, name, path)
             if id(module) not in ranges:
                 self._give(ranges, module, name, "")
@@ -69,7 +70,7 @@ class ModuleRanges:
 
     def _give(self, ranges: dict[int, Range], module: nn.Module, model: str, path: str) -> None:
         known = id(module)
-        class_name = type(getattr(module, "_orig_mod", module)).__name__
+        class_name = type(uncompiled(module)).__name__
         made = self._by_site.get((model, path, class_name))
         if made is None:
             made = self._ranges.make(f"{MODULE}{len(self.sites)}")

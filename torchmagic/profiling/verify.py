@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from torchmagic.models.streams import untouched_globals
 from torchmagic.models.twin import Twin
+from torchmagic.probes.module_parts import is_compiled, parameters_of
 from torchmagic.probes.names import Names
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
@@ -82,8 +83,8 @@ class Verify:
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._model is None and self._taps is not None and self._taps.grad_enabled and module.training:
             root, name = self._names.of_model(module, frame)
-            compiled = hasattr(root, "_orig_mod") or root._compiled_call_impl is not None
-            if root is module and not compiled and all(_is_plain(each) for each in root.parameters()):
+            compiled = is_compiled(root)
+            if root is module and not compiled and all(_is_plain(each) for each in parameters_of(root)):
                 self._model = name, weakref.ref(root)
                 self._given = tree_map(_kept, (args, kwargs))
 

@@ -20,8 +20,19 @@ IMAGE_DIMS, MATRIX_DIMS = 4, 2
 # The first values of a batch count by their places, so that an order is told from another.
 NUM_FIRST = 64
 RAMP = np.arange(1.0, NUM_FIRST + 1)
+# What counts in the place of NaN, infinity and negative infinity, and by what all values are multiplied then: a power
+# of two, which loses nothing, and so small that no sum of finite values overflows.
+STAND_INS = math.pi, math.e**10, -(math.e**9)
+SMALLER = 2.0**-20
 
-Print = tuple[tuple[int, ...], float, float]
+
+class Print(NamedTuple):
+    """What tells a batch from others: its shape, two sums of values, and whether all that were summed are finite."""
+
+    shape: tuple[int, ...]
+    total: float
+    placed: float
+    finite: bool
 
 
 class Values(NamedTuple):
@@ -86,11 +97,13 @@ def fingerprint(tensor: torch.Tensor) -> Print:
             stride += 1
         flat = flat[::stride]
     wide = torch.float32 if flat.device.type == "mps" else torch.float64  # the only device without it
-    total, first = flat.sum(dtype=wide), flat[:NUM_FIRST].to(wide)
-    if flat.device.type != "cpu":
-        together = torch.cat([total.reshape(1), first]).cpu()  # one transfer
-        total, first = together[0], together[1:]
-    return tuple(tensor.shape), total.item(), float(np.dot(first.numpy(), RAMP[: first.numel()]))
+    total, placed = _sums(flat, wide)
+    if math.isfinite(total) and math.isfinite(placed):
+        return Print(tuple(tensor.shape), total, placed, finite=True)
+    flat = flat.to(wide, copy=True)
+    finite = bool(torch.isfinite(flat).all())
+    total, placed = _sums(flat.nan_to_num_(*STAND_INS).mul_(SMALLER), wide)  # NaN equals nothing, infinity any other
+    return Print(tuple(tensor.shape), total, placed, finite)
 
 
 def class_counts(tensor: torch.Tensor) -> list[int] | None:
@@ -136,6 +149,16 @@ def layout_of(tensor: torch.Tensor) -> str:
     if tensor.dim() == IMAGE_DIMS and tensor.is_contiguous(memory_format=torch.channels_last):
         return "channels_last"
     return "strided"
+
+
+def _sums(flat: torch.Tensor, wide: torch.dtype) -> tuple[float, float]:
+    """Return the sum of some values, and that of the first ones by their places."""
+    total, first = flat.sum(dtype=wide), flat[:NUM_FIRST].to(wide)
+    if flat.device.type != "cpu":
+        together = torch.cat([total.reshape(1), first]).cpu()  # one transfer
+        total, first = together[0], together[1:]
+    with np.errstate(all="ignore"):  # NaN and infinity come through
+        return total.item(), float(np.dot(first.numpy(), RAMP[: first.numel()]))
 
 
 def _as_array(flat: torch.Tensor) -> NDArray[Any]:

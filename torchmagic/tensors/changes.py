@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch._utils import _flatten_dense_tensors
 
+from torchmagic.tensors.presence import is_stored
 from torchmagic.tensors.reduce import is_single, norms, packs_well, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
@@ -65,15 +66,12 @@ class Copy:
 
         Args:
             tensors: The same tensors in the same order.
-            gradients: What should have moved them; None, or one that is sparse, says nothing of what was swallowed.
+            gradients: What should have moved them; None, or one that is sparse or wraps another, says nothing of what was swallowed.
         """
         after = [self._sample(tensor) for tensor in tensors]
         if gradients is None:
             return self._lengths(after)
-        pushes = [
-            sample(values_of(each), self._limit) if each is not None and each.layout is torch.strided else None
-            for each in gradients
-        ]
+        pushes = [self._push(each) for each in gradients]
         if self._pack:
             return self._together(after, pushes)
         lengths, moves = norms(self._values), torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
@@ -85,15 +83,23 @@ class Copy:
             return tensor.detach()
         return sample(values_of(tensor), self._limit)
 
+    def _push(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
+        """Return what should have moved a sample; None for a gradient whose values are not in its own memory."""
+        if gradient is None or gradient.layout is not torch.strided:
+            return None
+        values = values_of(gradient)
+        return sample(values, self._limit) if is_stored(values) else None
+
     def _lengths(self, after: list[torch.Tensor]) -> list[Change]:
         """Compare lengths alone, which costs half as much."""
         before = self._values
         if self._pack and len(after) > FEW:
             sizes = np.array(self._sizes)
             starts = np.cumsum(sizes) - sizes
-            moved = _flat(after).sub_(before[0])
-            both = (np.add.reduceat(np.square(each.numpy(), dtype=np.float64), starts) for each in (before[0], moved))
-            length, move = (np.sqrt(each).tolist() for each in both)
+            values = before[0].numpy(), _flat(after).sub_(before[0]).numpy()
+            with np.errstate(all="ignore"):  # NaN and infinity come through
+                squares = (np.add.reduceat(np.square(each, dtype=np.float64), starts) for each in values)
+                length, move = (np.sqrt(each).tolist() for each in squares)
             return [Change(*pair, math.nan) for pair in zip(length, move, strict=True)]
         if self._pack and len(after) > 1:
             before = [part.view_as(each) for part, each in zip(torch.split(before[0], self._sizes), after, strict=True)]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import torch
 
-from torchmagic.tensors.reduce import PLAIN, UNREADABLE_ERRORS
+from torchmagic.tensors.presence import PLAIN
+from torchmagic.tensors.reduce import UNREADABLE_ERRORS
 
 # On a device, the sums of the columns and of the rows of so wide a table stand for the values: one pass each, and one
 # changed value changes a sum of both.

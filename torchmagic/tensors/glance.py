@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import nn
 
 from torchmagic.records.activation import TensorFacts
+from torchmagic.tensors.presence import PLAIN, has_numbers
 
 # Up to here every value counts; beyond, so many blocks of so many neighbours, evenly spread: 16k values.
 MOST_VALUES = 1 << 15
@@ -25,13 +25,11 @@ Glance = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 
 def readable(value: Any) -> bool:
     """Whether a value is a plain dense tensor of real floating-point numbers that can be read here and now."""
-    if type(value) is not torch.Tensor and type(value) is not nn.Parameter:
+    if type(value) not in PLAIN:
         return False  # a subclass may mean something else by its operators
-    if value.layout is not torch.strided or value.is_nested or value.device.type == "meta":
+    if value.layout is not torch.strided or value.is_nested or not has_numbers(value):
         return False
     if not value.is_floating_point() or not value.numel():
-        return False
-    if torch._C._functorch.is_functorch_wrapped_tensor(value):  # noqa: SLF001 - inside vmap or grad: it has no numbers yet
         return False
     return not (value.is_cuda and torch.cuda.is_current_stream_capturing())
 

@@ -9,6 +9,7 @@ from torch._utils import _flatten_dense_tensors
 
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.exact import LEAST_PEAK, UNREADABLE, Moments, exact_moments
+from torchmagic.tensors.presence import PLAIN
 from torchmagic.tensors.reduce import SINGLES, UNREADABLE_ERRORS, fetch, is_measurable, is_single, values_of
 
 # Up to so many values, starting a kernel costs more than running it: such tensors are measured together.
@@ -35,7 +36,9 @@ def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
     small: list[int] = []
     large: list[int] = []
     for i, each in enumerate(values):
-        if each is not None:
+        if each is not None and type(each) not in PLAIN:
+            found[i] = _closely(each)
+        elif each is not None:
             (small if each.device.type == "cpu" and each.numel() <= FEW_VALUES else large).append(i)
     for places, measured in ((small, _together), (large, _by_kernels)):
         given = [each for i in places if (each := values[i]) is not None]

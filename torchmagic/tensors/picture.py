@@ -166,7 +166,8 @@ def _limits(tiles: Sequence[Pixels], *, images: bool) -> tuple[float, float]:
 def _shares(tile: Pixels, low: float, high: float) -> Pixels:
     scale = 0.5 if math.isinf(high - low) else 1.0
     span = high * scale - low * scale
-    shares: Pixels = (np.nan_to_num(tile, nan=low, posinf=high, neginf=low) * scale - low * scale) / (span or 1.0)
+    with np.errstate(under="ignore"):  # where somebody has NumPy raise at that
+        shares: Pixels = (np.nan_to_num(tile, nan=low, posinf=high, neginf=low) * scale - low * scale) / (span or 1.0)
     return np.clip(shares, 0.0, 1.0)
 
 

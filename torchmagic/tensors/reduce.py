@@ -7,13 +7,12 @@ from typing import Any
 import torch
 
 from torchmagic.tensors.exact import exact_moments
+from torchmagic.tensors.presence import PLAIN, plain
 
 # Up to so many numbers, which a core's second-level cache holds, packing tensors into one costs less than going
 # through them one by one (measured on a CPU, from 6 tensors to 200).
 SMALL = 1 << 18
 SINGLES = (torch.float32, torch.float64)
-# Kinds of tensors whose operators are torch's own.
-PLAIN = (torch.Tensor, torch.nn.Parameter)
 # What torch raises for tensors without storage, packed types, and subclasses that lack an operator.
 flatten_dense_tensors: Any = torch._C._nn.flatten_dense_tensors  # noqa: SLF001 - what torch's helper calls
 UNREADABLE_ERRORS = (RuntimeError, NotImplementedError, TypeError, AttributeError)
@@ -21,8 +20,10 @@ UNREADABLE_ERRORS = (RuntimeError, NotImplementedError, TypeError, AttributeErro
 
 def values_of(tensor: torch.Tensor) -> torch.Tensor:
     """Return a tensor's stored values as a strided tensor without gradient: a sparse one's values, a shard's part."""
-    if type(tensor) not in PLAIN and hasattr(tensor, "to_local"):
-        tensor = tensor.to_local()
+    if type(tensor) not in PLAIN:
+        local = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+        stored = plain(local)
+        tensor = local if stored is None else stored
     tensor = tensor.detach()
     if tensor.layout is torch.strided:
         return tensor

@@ -16,7 +16,7 @@ NAN = math.nan
 CALM = [1.0] * 12
 
 
-def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None, others=()):
+def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None, others=(), skipped=()):
     run = Run()
     run.records += others
     run.records.append(BackwardRecord(name="loss", place=Place(file="<cell>", line=4, source="loss.backward()")))
@@ -30,6 +30,8 @@ def found(norms, losses=(), *, before_clip=(), reduction="mean", born=None, othe
         run.frame("grad_norm_before_clip", ("",)).append(step, (norm,))
     for step, loss in enumerate(losses):
         run.frame("loss", ("loss",)).append(step, (loss,))
+    for number, step in enumerate(skipped, start=1):
+        run.frame("skipped_steps", ("",)).append(step, (number,))
     if born is not None:
         run.records.append(NonfiniteRecord(birth=born[0], step=born[1]))
     return list(exploding_gradient(run))
@@ -142,6 +144,21 @@ def test_odd_series_do_not_disturb(norms):
 def test_an_infinite_norm_among_calm_ones_is_an_explosion():
     (finding,) = found([*CALM, math.inf])
     assert finding.step == 12
+
+
+def test_an_infinite_norm_of_a_step_that_a_scaler_left_out_is_none():
+    assert found([*CALM, math.inf, 1.0], skipped=(12,)) == []
+
+
+@pytest.mark.parametrize(
+    ("norms", "number"), [([1.2, 1.21, 1.22, 1.23, math.inf], 0), ([1.0, 4.0, 9.0, 20.0, math.inf], 1)]
+)
+def test_an_infinite_norm_after_a_rise_is_an_explosion_only_where_norms_grew(norms, number):
+    assert len(found(norms, [1.0, 1.1, 1.2, 1.3, 1.4])) == number
+
+
+def test_the_gradient_of_what_broke_is_no_growth():
+    assert found([2.0, math.inf], [1.0, 9.0], born=(Birth.FORWARD, 2)) == []
 
 
 def test_norms_that_were_clipped_with_the_scale_of_a_scaler_in_them_are_not_judged():

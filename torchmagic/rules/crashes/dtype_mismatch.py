@@ -16,8 +16,11 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.crash_types import type_words
 from torchmagic.analyses.crash_words import evidence, site_of
-from torchmagic.records.crash import CrashKind
+from torchmagic.analyses.loss_weights import line_making_weights
+from torchmagic.analyses.texts import places_by
+from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -35,9 +38,19 @@ def dtype_mismatch(run: Run) -> Iterator[Finding]:
         confidence=0.97,
         title=title,
         module=site.module,
-        **line_of(site.place),
+        **line_of(_weighted(run, site) or site.place),
         step=site.step,
         evidence=evidence(site),
         why=why,
         fix=fix,
     )
+
+
+def _weighted(run: Run, site: CrashSiteRecord) -> Place | None:
+    """Return the line that makes the class weights of a loss, where these are of another dtype than its input."""
+    dtypes = {each.dtype for each in site.given if each.dtype.startswith(("float", "bfloat"))}
+    others = [each for each in site.weights if each.name in ("weight", "pos_weight") and each.dtype not in dtypes]
+    if not site.class_name.endswith("Loss") or not dtypes or not others:
+        return None
+    found = places_by(run, lambda text: line_making_weights(text, site.module or "", others[0].name))
+    return found[0] if len(found) == 1 else None

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 
 from torchmagic.analyses.data_lines import fetch_line, goes_through_parts, reseeds_in_a_loop
+from torchmagic.analyses.dataset_lines import lines_keeping_a_sample
 from torchmagic.analyses.texts import beside, places_by, text_around
 from torchmagic.records.data import BatchRecord, Source
 from torchmagic.records.feeding import LoaderUseRecord, RepeatedInputRecord
@@ -55,7 +56,7 @@ def constant_batch(run: Run, *, min_steps: int = MIN_STEPS, min_rest: float = MI
             confidence=confidence,
             title=f"{record.model} got the same {record.num_rows} rows in {record.num_steps} steps one after the other",
             module=record.model,
-            **_fetched(run, record.place, record.model),
+            **_kept(run, record),
             step=record.step,
             evidence={
                 "equal steps looked at": record.num_steps,
@@ -173,6 +174,12 @@ def _only_value(run: Run, subject: str, min_steps: int) -> float | None:
     seen = {*lows, *highs}
     value = next(iter(seen), math.nan)
     return value if len(lows) >= min_steps and len(seen) == 1 and math.isfinite(value) else None
+
+
+def _kept(run: Run, record: RepeatedInputRecord) -> Located:
+    """Return the line of the dataset that keeps one sample for good; else that which fetches the batch."""
+    kept = places_by(run, lines_keeping_a_sample) if record.loader else []
+    return line_of(kept[0]) if len(kept) == 1 else _fetched(run, record.place, record.model)
 
 
 def _fetched(run: Run, place: Place | None, model: str) -> Located:

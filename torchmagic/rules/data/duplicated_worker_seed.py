@@ -14,7 +14,8 @@ generator in the worker from ``torch.utils.data.get_worker_info().seed``.
 from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.loader_lines import line_of_loader
-from torchmagic.analyses.seed_lines import line_making_generator, line_seeding
+from torchmagic.analyses.seed_lines import KINDS, line_making_generator, line_seeding
+from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord
@@ -58,12 +59,19 @@ def _copied(run: Run, record: LoaderRecord) -> Finding:
         severity=Severity.WARNING,
         confidence=0.85,
         title=f"each of the {record.num_workers} workers of {record.name} draws from its own copy of {name}",
-        **_located(record, places_by(run, lambda text: line_making_generator(text, name.rpartition(".")[2]))),
+        **_located(record, _made(run, name.rpartition(".")[2])),
         evidence={"workers": record.num_workers, "generator": ", ".join(record.random_read), "dataset": record.dataset},
         why="A worker begins with a copy of the dataset, and of the generator's state with it: the copies draw "
         "the same numbers, and in the next epoch again.",
         fix="np.random.default_rng(torch.utils.data.get_worker_info().seed)  # made in the worker, at its first sample",
     )
+
+
+def _made(run: Run, name: str) -> list[Place]:
+    """Return the lines that make a generator of this name, or the only one that makes any of numpy or Python."""
+    named = places_by(run, lambda text: line_making_generator(text, name))
+    every = [] if named else places_by(run, lambda text: lines_calling(text, KINDS))
+    return named or (every if len(every) == 1 else [])
 
 
 def _located(record: LoaderRecord, places: Sequence[Place]) -> Located:

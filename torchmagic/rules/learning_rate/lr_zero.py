@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.rates import Rate, rates
-from torchmagic.analyses.source_lines import lines_assigning
+from torchmagic.analyses.source_lines import lines_assigning, lines_computing_rates
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
@@ -104,7 +104,7 @@ def _place(run: Run, rate: Rate) -> Located:
     for schedule in rate.schedules:
         if any(schedule.base_lr) and (schedule.built or schedule.place):
             return line_of(schedule.built or schedule.place)
-    by_hand = places_by(run, lambda text: lines_assigning(text, "lr"))
+    by_hand = places_by(run, lines_computing_rates) or places_by(run, lambda text: lines_assigning(text, "lr"))
     if by_hand and rate.values.max() >= ZERO:
         return line_of(by_hand[0])
     return line_of(place_of_setting(run, rate.group, "lr"))

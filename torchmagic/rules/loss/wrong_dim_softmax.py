@@ -15,6 +15,7 @@ weighted sum goes over.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.building_lines import place_building
 from torchmagic.analyses.loss_inputs import input_lines
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import LossInputRecord, SoftmaxAxisRecord
@@ -29,6 +30,8 @@ MIN_BATCHES, MIN_ERROR = 3, 0.1
 CONFIDENCE = {"batch": 0.95, "single": 0.9, "weights": 0.88}
 # The dimension that a loss takes for the classes.
 CLASSES_AT = {"nll_loss": 1, "cross_entropy": 1, "ctc_loss": -1}
+# A module that is one is given its dimension where it is made.
+SOFTMAX = "softmax("
 Where = tuple[str | None, Place | None]
 
 
@@ -43,7 +46,7 @@ def wrong_dim_softmax(
         here = [record for record in axes if (record.module, record.place) == where]
         if len(here) >= min_forwards:
             told.add(where)
-            yield _by_axis(here, min_forwards)
+            yield _by_axis(run, here, min_forwards)
     for records in input_lines(run, tuple(CLASSES_AT)):
         wrong = [record for record in records if _misses_the_classes(record, min_error)]
         found = next(((each.producer, each.producer_place) for each in wrong if each.producer_place), (None, None))
@@ -58,15 +61,16 @@ def _misses_the_classes(record: LossInputRecord, min_error: float) -> bool:
     return (record.log_error if record.source == "log_softmax" else record.sum_error) > min_error
 
 
-def _by_axis(here: list[SoftmaxAxisRecord], min_forwards: int) -> Finding:
+def _by_axis(run: Run, here: list[SoftmaxAxisRecord], min_forwards: int) -> Finding:
     first = here[0]
+    made = place_building(run, first.module or "")
     return Finding(
         rule="wrong-dim-softmax",
         severity=Severity.ERROR,
         confidence=CONFIDENCE[first.reason],
         title=f"{first.function} over dimension {first.dim} of {first.shape} {_reason(first)}",
         module=first.module,
-        **line_of(first.place),
+        **line_of(made if made is not None and SOFTMAX in made.source.lower() else first.place),
         step=first.step,
         evidence={
             "shape": str(first.shape),

@@ -13,10 +13,13 @@ middle, as in a low-rank layer, is left alone: there the two say less than one o
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.building_lines import place_building
+from torchmagic.analyses.dropped_calls import lines_dropping_activations
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.structure import DirectFollowRecord
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # One forward may be a first try; from two on it is how the model works.
@@ -36,12 +39,14 @@ def missing_activation(run: Run, *, min_seen: int = MIN_SEEN) -> Iterator[Findin
     ]
     for model in dict.fromkeys(record.second.partition(".")[0] for record in found):
         first, *others = (record for record in found if record.second.partition(".")[0] == model)
+        dropped = places_by(run, lines_dropping_activations)
         yield Finding(
             rule="missing-activation",
             severity=Severity.WARNING,
             confidence=0.85,
             title=f"{first.second} works on the bare output of {first.first}: no activation lies between them",
             module=first.second,
+            **only_line(dropped, place_building(run, first.second)),
             step=0,
             evidence={
                 "features": f"{first.num_in} to {first.num_middle} to {first.num_out}",
@@ -50,7 +55,9 @@ def missing_activation(run: Run, *, min_seen: int = MIN_SEEN) -> Iterator[Findin
                 "other such pairs": ", ".join(f"{each.first} and {each.second}" for each in others) or "none",
             },
             why=f"{first.first_class} and {first.second_class} are both affine; one after the other is one affine map.",
-            fix=f"nn.ReLU()  # between {first.first} and {first.second}",
+            fix=f"nn.ReLU()  # between {first.first} and {first.second}"
+            if len(dropped) != 1
+            else f"x = {dropped[0].source}  # an activation changes nothing in place: take what it gives",
         )
 
 

@@ -46,6 +46,9 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
     if not steps or any(record.deed is Deed.CLIP for record in run.of(ScaledGradientsRecord)):  # these have a scale
         steps, norms = run.series("grad_norm", name="")
     steps, norms = sound_part(run, steps, norms)
+    if run.series("skipped_steps")[0]:  # a scaler looks for its scale, and leaves out what overflows
+        kept = [(step, norm) for step, norm in zip(steps, norms, strict=True) if math.isfinite(norm)]
+        steps, norms = [step for step, _ in kept], [norm for _, norm in kept]
     losses = dict(zip(*run.series("loss"), strict=True))
     if not norms or _falls_though_summed(run, list(losses.values())):
         return
@@ -102,11 +105,14 @@ def _rise(
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         highest = max(highest, norms[i - 1])
         start = norms[i - 1] if streak == 1 else start
-        # one that comes back from far is settling
-        if streak >= RISING_STEPS and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start):
+        # one that comes back from far is settling; one that is not finite, out of nowhere, did not grow
+        grown = math.isfinite(norms[i]) or norms[i - 1] >= MIN_GROWTH * start
+        if streak >= RISING_STEPS and grown and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start):
             return i, LARGE
     early = len(norms) < RISING_STEPS  # no steps were left in which to rise
-    return (len(norms) - 1, LARGE) if broke and (streak or early) and not norms[-1] <= LARGE else None
+    last = max((i for i, norm in enumerate(norms) if math.isfinite(norm)), default=None)
+    large = last is not None and norms[last] > LARGE  # the gradient of what broke is no growth of its own
+    return (last, LARGE) if last is not None and large and broke and (streak or early) else None
 
 
 def _breaks_by_itself(run: Run) -> bool:

@@ -14,8 +14,10 @@ stay as it is should say so: ``requires_grad_(False)``.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from torchmagic.analyses.gradient_lines import reads_gradients
+from torchmagic.analyses.optimizer_lines import place_of_building
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
 from torchmagic.analyses.texts import places_by, says
 from torchmagic.records.finding import Finding, Severity
@@ -98,7 +100,20 @@ def _optimizer(run: Run, model: str) -> OptimizerRecord | None:
     """Return the optimizer that the parameters should belong to: the only one, or one that owns others of the model."""
     every = run.of(OptimizerRecord)
     owners = [each for each in every if any(name.startswith(f"{model}.") for name in each.parameters)]
-    return next(iter(owners), None) or (every[0] if len(every) == 1 else None)
+    return next(iter(owners), None) or (every[0] if len(every) == 1 else _twin(every, model))
+
+
+def _twin(every: Sequence[OptimizerRecord], model: str) -> OptimizerRecord | None:
+    """Return an optimizer that was given just what another one has: by its name for this model, else the later one."""
+    held = [frozenset(each.parameters) for each in every]
+    twins = [each for each, own in zip(every, held, strict=True) if own and held.count(own) > 1]
+    return max(reversed(twins), key=lambda each: _ends_alike(each.name, model), default=None)
+
+
+def _ends_alike(name: str, other: str) -> int:
+    """Return how many letters two names have in common at their ends, as ``optG`` and ``netG`` have one."""
+    pairs = zip(reversed(name), reversed(other), strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _fix(run: Run, optimizer: OptimizerRecord | None, given: str) -> str:
@@ -133,7 +148,7 @@ def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
     replaced = places_by(run, lambda text: lines_assigning(text, module.rpartition(".")[2]))
     if replaced:
         return line_of(replaced[0])
-    groups = (each.built for each in run.of(GroupRecord) if optimizer and each.optimizer == optimizer.name)
+    groups = (place_of_building(run, g) for g in run.of(GroupRecord) if optimizer and g.optimizer == optimizer.name)
     built = next(filter(None, groups), None)
     if built is not None:  # a method that a trainer calls may stand in another cell
         return line_of(built)

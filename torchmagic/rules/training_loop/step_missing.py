@@ -15,12 +15,14 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.source_calls import calls_on
-from torchmagic.analyses.texts import says, texts_of
+from torchmagic.analyses.syntax import if_around
+from torchmagic.analyses.texts import beside, says, text_around, texts_of
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.objective import ObjectiveRecord
+from torchmagic.records.place import Place
 from torchmagic.records.reach import ReachRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run, Status
@@ -46,7 +48,7 @@ def step_missing(
             continue
         if iterations < waiting_iterations and _has_step(run, record):
             continue
-        place = record.waiting or record.schedule or record.backward
+        place = _condition(run, record.waiting) or record.schedule or record.backward
         finding = Finding(
             rule="step-missing",
             severity=Severity.ERROR,
@@ -70,6 +72,11 @@ def step_missing(
             else f"# look at the if around line {record.waiting.line}, {record.waiting.source}: it was never true",
         )
         yield told_at_uncalled(run, finding, "step", name=record.optimizer)
+
+
+def _condition(run: Run, waiting: Place | None) -> Place | None:
+    """Return the line of the ``if`` that was never true around a step; the step's own line where none is found."""
+    return beside(run, waiting, if_around(text_around(run, waiting), waiting.line)) if waiting is not None else None
 
 
 def _trains(run: Run, record: UnsteppedRecord, min_iterations: int, waiting_iterations: int) -> bool:

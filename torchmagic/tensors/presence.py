@@ -1,0 +1,40 @@
+"""This file tells whether a tensor's numbers are there: whether they can be read at this place and at this time."""
+
+import torch
+
+# Kinds of tensors whose operators are torch's own.
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+_level = torch._C._functorch.maybe_current_level
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_mode, _FAKE = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE
+_NOT_DISPATCHED = torch.Tensor.__torch_dispatch__
+
+
+def is_transformed() -> bool:
+    """Whether ``vmap``, ``grad`` or a fake mode runs: what an operator returns has no numbers then."""
+    return _level() is not None or _mode(_FAKE) is not None
+
+
+def has_numbers(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has numbers that can be asked for, not only a shape, and nothing runs that hides them."""
+    if tensor.is_meta or (type(tensor) not in PLAIN and type(tensor).__name__ == "FakeTensor"):
+        return False
+    return not _is_wrapped(tensor) and not is_transformed()
+
+
+def is_stored(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's numbers lie in its own memory; one whose class computes each operator itself has none."""
+    return type(tensor).__torch_dispatch__ is _NOT_DISPATCHED and has_numbers(tensor)
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return a tensor as one of torch's own class, without its graph; None where its numbers are not stored.
+
+    A class may give operators a meaning of its own, or raise.
+    """
+    if not is_stored(tensor):
+        return None
+    if type(tensor) in PLAIN:
+        return tensor.detach()
+    with torch._C.DisableTorchFunctionSubclass():
+        return tensor.detach().as_subclass(torch.Tensor)
