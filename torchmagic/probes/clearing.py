@@ -31,6 +31,7 @@ class _Between:
         # Parameters never seen reset; None before the first backward that counts.
         self.dirty: set[int] | frozenset[int] | None = NOBODY
         self.versions: dict[int, tuple[int, int]] = {}
+        self.left: dict[int, tuple[int, int]] = {}  # the same as the last step, or a clipping after it, left them
         self.received: dict[int, int] = {}  # the identities of the gradients that a backward added to
         self.site: Site | None = None
         self.clean_looks = self.none_looks = 0
@@ -48,7 +49,8 @@ class Clearing:
     """Records ``UnclearedGradientsRecord`` for a step on gradients that still hold those of the step before.
 
     A parameter counts when, at every backward since the last step, it already held a gradient that was not zero, and
-    one of them added to it. A gradient that the user puts in its place after that is the user's.
+    one of them added to it. A gradient that the user puts in its place after that is the user's, and so is one that the
+    user changes between step and backward, as for a momentum; but for a clipping that comes too late.
     """
 
     flush = nothing_waits
@@ -68,6 +70,8 @@ class Clearing:
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
         taps.on("update_end", self._updated)
+        taps.on("clip", self._clipped)
+        taps.on("clip_value", self._clipped)
 
     def detach(self) -> None:
         """Let go of everything."""
@@ -82,7 +86,10 @@ class Clearing:
                 state.dirty = NOBODY
                 continue
             dirty = self._held(entry.refs, state)
-            state.dirty = dirty if state.dirty is None else state.dirty & dirty
+            if state.dirty is None:
+                state.dirty = {i for i in dirty if state.left.get(i, state.versions[i]) == state.versions[i]}
+            else:
+                state.dirty &= dirty
             if state.dirty:
                 state.site = site_of(frame)
 
@@ -152,8 +159,16 @@ class Clearing:
         state.stepping = False
         state.versions, state.received = {}, {}
         state.dirty = None if state.records < MOST_RECORDS else NOBODY
+        state.left = {} if state.dirty is NOBODY else _versions(self._cast.optimizer(optimizer).refs)
         if state.looked and all(each.is_calm and each.looked for each in self._states.values()):
             self._rest()
+
+    def _clipped(self, _: Any) -> None:
+        """Take in that gradients were clipped: after a step that is late, and no reset."""
+        for entry in self._cast.at_work.steppers:
+            state = self._states.get(id(entry))
+            if state is not None and state.dirty is None and state.left:
+                state.left = _versions(entry.refs)
 
     def _rest(self) -> None:
         """Let some steps go by; the one after them is looked at."""
@@ -167,3 +182,9 @@ class Clearing:
 def _gradient(ref: Any) -> torch.Tensor | None:
     tensor = ref()
     return tensor.grad if tensor is not None else None
+
+
+def _versions(refs: list[Any]) -> dict[int, tuple[int, int]]:
+    """Return identity and version of each parameter's gradient, by the parameter's index."""
+    gradients = ((i, _gradient(ref)) for i, ref in enumerate(refs))
+    return {i: (id(gradient), gradient._version) for i, gradient in gradients if gradient is not None}

@@ -12,6 +12,7 @@ from torchmagic.probes.members import Model
 from torchmagic.probes.modes import awake_parts, is_alone
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import tensors_in
+from torchmagic.tensors.presence import plain
 from torchmagic.tensors.reduce import fetch
 
 # Dropout and batch norm modules named.
@@ -141,7 +142,8 @@ class EvaluationPass:
             self.losses -= 1
 
     def _sum(self, name: str, site: Site | None, output: torch.Tensor) -> None:
-        key, value = (name, site), output.detach().reshape(()).clone()
+        stored, key = plain(output), (name, site)
+        value = (output.detach() if stored is None else stored).reshape(()).clone()
         known = self._sums.get(key)
         if known is None and len(self._sums) >= MOST_LOSSES:
             return

@@ -21,7 +21,7 @@ from torchmagic.probes.rare_looks import next_rare_look
 from torchmagic.probes.sites import Site, caller_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
-from torchmagic.tensors.presence import has_numbers
+from torchmagic.tensors.presence import plain
 
 # An output larger than this is looked at only where all others would be looked at seldom.
 MOST_VALUES = 65_536
@@ -138,9 +138,9 @@ class EvaluationSentinel:
         if output.requires_grad and not self._graph:
             return  # a training's loss, for which a teacher was asked
         self._losses = True
-        if not has_numbers(output):
+        value = plain(output)
+        if value is None:
             return
-        value = output.detach()
         if not (is_near(value) or self._alarmed):
             bad = ~torch.isfinite(value).all()
             self._waiting = bad if self._waiting is None else self._waiting | bad

@@ -10,10 +10,13 @@ from torchmagic.probes.appearance import parameters_of
 from torchmagic.probes.bodies import bare
 from torchmagic.probes.compiler import not_compiled
 from torchmagic.probes.sites import RELAY, hide_ours, past_ours
+from torchmagic.probes.stand_ins import StandIn
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
 Relays = dict[tuple[int, int], tuple[CodeType, Any]]
+# What calls the wrapper of a function that is written in C.
+STANDING = StandIn.__call__.__code__
 # What softmax of ``nn.functional`` takes.
 IMPLICIT = ("input", "dim", "_stacklevel", "dtype")
 
@@ -75,42 +78,32 @@ def wrap_tanh(taps: Switchboard, original: Any) -> Any:
 
 def wrap_sub(taps: Switchboard, original: Any) -> Any:
     """Wrap the subtraction of tensors, as an operator, a function or a method."""
-    relays: Relays = {}
-
-    def __sub__(*operands: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
-        if taps.quiet or is_compiling():
-            return original(*operands, **kwargs)
-        frame = past_ours(frame_at(1))
-        known = relays.get((id(frame.f_code), frame.f_lasti))
-        relay = relay_at(frame, relays) if known is None else known[1]
-        try:
-            output = relay(original, operands, kwargs)
-        except BaseException as error:
-            hide_ours(error)
-            raise
-        if output is not NotImplemented and len(operands) > 1:
-            taps.emit("subtraction", operands[0], operands[1], output, frame)
-        return output
-
-    return __sub__
+    return _told(taps, original, "subtraction", operands=2)
 
 
-def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False) -> Any:
-    """Wrap a function whose answer is told, with what comes before it in the event."""
+def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False, operands: int = 0) -> Any:
+    """Wrap a function whose answer is told, after so many of its operands; torch's warnings name the caller's line."""
     relays: Relays = {}
 
     def told(*args: Any, **kwargs: Any) -> Any:
         if taps.quiet or is_compiling() or (of_leaves and not taps.leaves):
             return original(*args, **kwargs)
-        frame = past_ours(frame_at(1))
+        frame = frame_at(1)
+        if (frame.f_code is STANDING or frame.f_code.co_name == RELAY) and frame.f_back is not None:
+            frame = frame.f_back
         known = relays.get((id(frame.f_code), frame.f_lasti))
-        relay = relay_at(frame, relays) if known is None else known[1]
+        if known is None:
+            frame = past_ours(frame)
+            relay = relay_at(frame, relays)
+        else:
+            relay = known[1]
         try:
             output = relay(original, args, kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
-        taps.emit(*event, output, frame)
+        if output is not NotImplemented and len(args) >= operands:
+            taps.emit(*event, *args[:operands], output, frame)
         return output
 
     return named_like(told, original)

@@ -146,7 +146,9 @@ class StepMemory:
     def _may_draw(self) -> bool:
         """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
         first, devices = self._calls[0][-2:]
-        if first is None or not torch.equal(first, random_state()) or accelerators.have_moved(devices):
+        if first is None or is_transformed():
+            return True
+        if not torch.equal(first, random_state()) or accelerators.have_moved(devices):
             return True
         modules = (part for call in self._calls for part in modules_of(call[0]))
         return any("Drop" in type(part).__name__ for part in modules)

@@ -10,6 +10,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
 from torchmagic.probes.origin_memory import Call
 from torchmagic.tensors.finite import is_finite
+from torchmagic.tensors.presence import has_numbers
 
 # A witness must be quick to look at.
 MOST_VALUES = 65_536
@@ -63,4 +64,5 @@ def _suits(gradient: torch.Tensor | None) -> bool:
         and gradient.layout is torch.strided
         and gradient.is_floating_point()
         and 0 < gradient.numel() <= MOST_VALUES
+        and has_numbers(gradient)
     )

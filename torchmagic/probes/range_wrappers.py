@@ -30,7 +30,7 @@ def wrap_ranged(taps: Switchboard, original: Any) -> Any:
             hide_ours(error)
             raise
 
-    return __call__
+    return named_like(__call__, original)
 
 
 def wrap_profiler(taps: Switchboard, original: Any) -> Any:

@@ -238,7 +238,8 @@ def _held(parameters: list[torch.Tensor]) -> list[tuple[int, int]]:
 
 
 def _lengths(entry: _Waiting) -> list[float]:
-    return [] if is_transformed() else norms([each.detach() for each in entry.parameters() if not torch.nn.parameter.is_lazy(each)])
+    some = [] if is_transformed() else entry.parameters()
+    return norms([each.detach() for each in some if not torch.nn.parameter.is_lazy(each)])
 
 
 def _some(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

@@ -104,7 +104,7 @@ def wrap_next(taps: Switchboard, original: Any) -> Any:
         taps.emit("batch", loader, batch, took)
         return batch
 
-    return __next__
+    return named_like(__next__, original)
 
 
 def wrap_clip(taps: Switchboard, original: Any) -> Any:

@@ -66,7 +66,8 @@ class Copy:
 
         Args:
             tensors: The same tensors in the same order.
-            gradients: What should have moved them; None, or one that is sparse or wraps another, says nothing of what was swallowed.
+            gradients: What should have moved them; None, or one that is sparse or wraps another tensor, says nothing of
+                what was swallowed.
         """
         after = [self._sample(tensor) for tensor in tensors]
         if gradients is None:

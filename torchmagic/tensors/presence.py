@@ -4,9 +4,9 @@ import torch
 
 # Kinds of tensors whose operators are torch's own.
 PLAIN = (torch.Tensor, torch.nn.Parameter)
-_level = torch._C._functorch.maybe_current_level
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_mode, _FAKE = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE
+_torch = torch._C  # noqa: SLF001 - none of these has another name
+_level, _is_wrapped = _torch._functorch.maybe_current_level, _torch._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
+_mode, _FAKE = _torch._get_dispatch_mode, _torch._TorchDispatchModeKey.FAKE  # noqa: SLF001
 _NOT_DISPATCHED = torch.Tensor.__torch_dispatch__
 
 
@@ -36,5 +36,5 @@ def plain(tensor: torch.Tensor) -> torch.Tensor | None:
         return None
     if type(tensor) in PLAIN:
         return tensor.detach()
-    with torch._C.DisableTorchFunctionSubclass():
+    with _torch.DisableTorchFunctionSubclass():
         return tensor.detach().as_subclass(torch.Tensor)
