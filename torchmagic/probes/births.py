@@ -202,7 +202,7 @@ class Births:
         if found is None:
             return None
         call, name, value = found
-        birth, facts = broken_by(value, self.step, self._cast, self._explosions, self._taps)
+        birth, facts = broken_by(value, self.step, self._cast, self._explosions)
         site = call.line() if birth is Birth.PARAMETER else self.stepped and self.stepped.site()
         facts["place"] = facts.get("place") or place_of(site)
         module = name.rpartition(".")[0]

@@ -13,7 +13,7 @@ from torchmagic.probes.members import Optimizer
 from torchmagic.probes.operands import operands
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_trace import Event, Trace
-from torchmagic.probes.taps import Taps
+from torchmagic.probes.replay_wrappers import watch_operators
 from torchmagic.records.nonfinite import Cause
 from torchmagic.tensors.finite import is_finite
 
@@ -48,13 +48,13 @@ class Explosions:
         floats = (each for each in parameters if each.is_floating_point() and each.numel())
         return any(float(each.detach().abs().max()) > LARGE for each in floats)
 
-    def update(self, entry: Optimizer, step: int, taps: Taps) -> dict[str, Any]:
+    def update(self, entry: Optimizer, step: int) -> dict[str, Any]:
         """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
         began, optimizer = self.began(step), entry.ref()
         if optimizer is None:
             return {}
         facts: dict[str, Any] = {"operands": _settings(optimizer)}
-        found = _step_again(optimizer, taps)
+        found = _step_again(optimizer)
         if found is not None:
             event, trace = found
             facts |= {"op": event.op, "place": event.place, "cause": cause_of(event, trace, []), "proven": True}
@@ -70,7 +70,7 @@ def _settings(optimizer: torch.optim.Optimizer) -> str:
     return f"{type(optimizer).__name__} with {', '.join(said)}" if said else type(optimizer).__name__
 
 
-def _step_again(optimizer: torch.optim.Optimizer, taps: Taps) -> tuple[Event, Trace] | None:
+def _step_again(optimizer: torch.optim.Optimizer) -> tuple[Event, Trace] | None:
     """Let a copy of the optimizer step on copies of its parameters, made finite, with gradients of zero.
 
     What its state and its settings alone make non-finite shows: a division by a moment that is zero, a rate that is
@@ -85,7 +85,7 @@ def _step_again(optimizer: torch.optim.Optimizer, taps: Taps) -> tuple[Event, Tr
         for each in tensors:
             each.grad = torch.zeros_like(each)
         trace = Trace(_step_again.__code__, lambda _: None)
-        with taps.operators(trace.operator):
+        with watch_operators(trace.operator):
             double.step()
     except Exception:  # noqa: BLE001 - an optimizer that cannot be copied, or needs a closure, tells nothing
         return None

@@ -12,7 +12,6 @@ from torchmagic.probes.operands import described
 from torchmagic.probes.optimizer_state import bad_state
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.sites import place_of
-from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause
 from torchmagic.tensors.finite import is_finite
 
@@ -39,9 +38,7 @@ def buffer_facts(calls: Iterable[Call], value: torch.Tensor, cast: Cast) -> dict
     return None
 
 
-def broken_by(
-    value: torch.Tensor, step: int, cast: Cast, explosions: Explosions, taps: Taps
-) -> tuple[Birth, dict[str, Any]]:
+def broken_by(value: torch.Tensor, step: int, cast: Cast, explosions: Explosions) -> tuple[Birth, dict[str, Any]]:
     """Return whether an update made a parameter non-finite, and the operator, state and cause as far as they show.
 
     A parameter that no optimizer steps was made or loaded so. Where all gradients were finite, a state of the optimizer
@@ -56,4 +53,4 @@ def broken_by(
         key, held = state
         words = f"{entry.class_name} with {key} of {described(held)}"
         return Birth.UPDATE, {"state": key, "optimizer": entry.class_name, "operands": words, "cause": Cause.BAD_STATE}
-    return Birth.UPDATE, explosions.update(entry, step, taps)
+    return Birth.UPDATE, explosions.update(entry, step)

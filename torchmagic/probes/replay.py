@@ -12,6 +12,7 @@ from torchmagic.probes.alone import AloneError, as_if_alone
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_trace import Event, Trace, storage_of
 from torchmagic.probes.rank_models import alone_in
+from torchmagic.probes.replay_wrappers import traced_graph, watch_modules, watch_operators
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.undisturbed import undisturbed
 from torchmagic.tensors import accelerators
@@ -90,8 +91,8 @@ class Replay:
         if None in self._alone.values():
             raise AloneError("the model's parts lie on several ranks")
         trace = Trace(_watched.__code__, self._enter)
-        with as_if_alone(self._taps), undisturbed(self._modules, self.copies), self._taps.modules(trace.module):
-            with self._taps.traced_graph(graph=self._graph), self._taps.operators(trace.operator):
+        with as_if_alone(self._taps), undisturbed(self._modules, self.copies), watch_modules(trace.module):
+            with traced_graph(graph=self._graph), watch_operators(trace.operator):
                 loss, gradients = _watched(deed, wanted)
             losses = [each for each in tree_leaves(loss) if isinstance(each, torch.Tensor)]
             broken = min((each for each in losses if not is_finite(each)), key=_without_nan, default=None)

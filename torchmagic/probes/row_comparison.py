@@ -9,8 +9,8 @@ from torch import nn
 from torchmagic.analyses.mixing_lines import MIXING
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.origin_purity import function_of
+from torchmagic.probes.replay_wrappers import watch_modules
 from torchmagic.probes.sites import Site, here, is_users_file
-from torchmagic.probes.taps import Taps
 from torchmagic.probes.undisturbed import undisturbed
 from torchmagic.tensors import accelerators
 from torchmagic.tensors.glance import tensors_in
@@ -29,7 +29,7 @@ class Mixed(NamedTuple):
     site: Site | None
 
 
-def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed | None:
+def mixed_rows(module: nn.Module, rows: list[torch.Tensor]) -> Mixed | None:
     """Run a few rows, and again with the first one changed, then with the last; None where the others stay as they are.
 
     Where rows are cut up, what the first one reaches may be forgotten at the end, and what the last one reaches is not.
@@ -43,11 +43,11 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> Mixed
             for part in modules_of(module):
                 part.training = False
             state, devices = torch.get_rng_state(), accelerators.streams()
-            plain = _run(module, rows, taps)
+            plain = _run(module, rows)
             for own, changed in trials.items():
                 torch.set_rng_state(state)
                 accelerators.put_back(devices)
-                if found := _compared(module, plain, _run(module, changed, taps), own, number):
+                if found := _compared(module, plain, _run(module, changed), own, number):
                     return found
     except Exception:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
         return None
@@ -75,7 +75,7 @@ class _Pass(NamedTuple):
     made: list[torch.Tensor]
 
 
-def _run(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> tuple[torch.Tensor, list[_Pass]]:
+def _run(module: nn.Module, rows: list[torch.Tensor]) -> tuple[torch.Tensor, list[_Pass]]:
     """Return the output, and the calls of all modules in the order in which they ended."""
     trace: list[_Pass] = []
 
@@ -87,7 +87,7 @@ def _run(module: nn.Module, rows: list[torch.Tensor], taps: Taps) -> tuple[torch
 
         return done
 
-    with taps.modules(seen):
+    with watch_modules(seen):
         output = module(*rows)
     return output, trace
 

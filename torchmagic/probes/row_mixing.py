@@ -111,7 +111,7 @@ class RowMixing:
             return
         self._trials[seen.model.name] = self._trials.get(seen.model.name, 0) + 1
         began = now()
-        found = mixed_rows(module, seen.rows, self._taps) if runs_quietly(module) else None
+        found = mixed_rows(module, seen.rows) if runs_quietly(module) else None
         if found is not None and not (self._may_be_steps(seen.rows) and isinstance(found.module, SEQUENTIAL)):
             path = self._cast.path_of(found.module) or seen.model.name
             self._recorder.add(

@@ -22,6 +22,7 @@ from torchmagic.probes.sites import MEMO
 from torchmagic.probes.step_nesting import Nesting
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
+from torchmagic.probes.user_modes import dispatch_modes, function_modes, put_on, set_aside
 from torchmagic.probes.user_warnings import warn_at_user
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
@@ -35,7 +36,7 @@ OPEN: WeakSet["Taps"] = WeakSet()
 class Taps:
     """Hooks torch while open, and hands events to listeners.
 
-    Listeners run with gradients off and unseen by the taps themselves, so that a probe may call torch. What a
+    Listeners run with gradients and the user's modes off, unseen by the taps, so that a probe may call torch. What a
     listener raises goes to ``on_failure`` with its name and is never the user's, unless its type is in ``loud``.
 
     Args:
@@ -181,11 +182,6 @@ class Taps:
         for owner, name in places:
             self._replace(self._seen[what], owner, name, wrap)
 
-    # What a replay of a sick step needs.
-    operators = staticmethod(replay_wrappers.watch_operators)
-    modules = staticmethod(replay_wrappers.watch_modules)
-    traced_graph = staticmethod(replay_wrappers.traced_graph)
-
     def is_busy(self) -> bool:
         """Whether listeners are at work; any thread may ask."""
         return self.quiet
@@ -201,6 +197,7 @@ class Taps:
         self.began = now()
         self.quiet = MEMO.open = True
         grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
+        aside = set_aside() if dispatch_modes() or function_modes() else None
         if grad_enabled:
             set_grad_enabled(False)
         try:
@@ -214,6 +211,8 @@ class Taps:
         finally:
             if grad_enabled:
                 set_grad_enabled(True)
+            if aside is not None:
+                put_on(aside)
             self.quiet = MEMO.open = False
             MEMO.known = None
             self.spent += now() - self.began
