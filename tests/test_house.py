@@ -23,6 +23,7 @@ TAPS = {
     "probes/taps.py",
     "probes/hooked.py",
     "probes/wrappers.py",
+    "probes/call_wrappers.py",
     "probes/function_wrappers.py",
     "probes/clip_wrappers.py",
     "probes/compile_wrappers.py",

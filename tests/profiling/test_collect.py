@@ -1,6 +1,7 @@
 """This file tests what is collected: which steps, with which ranges, and however the code ends."""
 
 import threading
+import warnings
 from collections import Counter
 from itertools import pairwise
 
@@ -167,11 +168,25 @@ def test_after_the_window_the_run_goes_on_unprofiled(profiled):
     states = {}
 
     def at_step(step):
-        states[step] = is_profiling(), nn.Module.__call__.__code__.co_filename.endswith("range_wrappers.py")
+        states[step] = is_profiling(), "range_wrappers.py" in nn.Module.__call__.__code__.co_filename
 
     with profiled(steps=2):
         train(6, at_step=at_step)
     assert states == dict.fromkeys(range(4), (True, True)) | dict.fromkeys((4, 5), (False, False))
+
+
+def test_a_warning_of_a_forward_names_the_line_that_called_the_model(profiled):
+    class Warns(nn.Linear):
+        def forward(self, x):
+            warnings.warn("called", stacklevel=4)
+            return super().forward(x)
+
+    net = Warns(2, 2)
+    with warnings.catch_warnings(record=True) as caught, profiled(steps=3):
+        warnings.simplefilter("always")
+        for _ in range(3):
+            net(torch.ones(2))
+    assert {each.filename for each in caught if str(each.message) == "called"} == {__file__}
 
 
 def test_modules_of_all_depths_have_ranges(profiled):

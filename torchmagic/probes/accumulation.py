@@ -94,7 +94,7 @@ class Accumulation:
     def _forward(self, module: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._taps is None or not self._taps.grad_enabled:
             return
-        if any(each is None or isinstance(each, tuple) for each in args[1:]):
+        if any(each is None or issubclass(type(each), tuple) for each in args[1:]):
             self._carries = True  # a recurrent state: the pieces of a sequence belong together
         if not self._batch:  # later models get what the first has made of the batch
             given = next((each for _, each in fields_in([*args, *kwargs.values()])), None)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.probes.genuine import attributes_of, is_genuine
 from torchmagic.probes.module_parts import parameters_of
+from torchmagic.tensors.genuine import attributes_of, is_genuine
 
 # How deep containers and objects in an attribute are looked into, and how many items of each.
 DEEPEST, MOST_ITEMS = 3, 64

@@ -14,6 +14,7 @@ from torchmagic.probes.sites import Site, is_librarys, is_users, place_of, site_
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import ClipRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.genuine import is_optimizer
 
 # A limit like this clips nothing: it is a way to ask for the norm.
 NO_LIMIT = 1e6
@@ -134,7 +135,7 @@ class Clipping:
     def _scaler_steps(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
         """Take a step that the scaler may leave out for one."""
         self._unscaled = True
-        if isinstance(optimizer, torch.optim.Optimizer):
+        if is_optimizer(optimizer):
             self._judge(optimizer, type(optimizer).__name__)
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:

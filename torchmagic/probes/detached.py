@@ -18,6 +18,7 @@ from torchmagic.probes.sites import Site, place_of, site_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.connection import DetachedLossRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.genuine import attributes_of, is_tensor
 
 # Names by which models are called that are remembered.
 MOST_NAMES = 16
@@ -89,7 +90,7 @@ class Detached:
     def _returned(self, module: nn.Module, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
         if self._connects or (model := self._cast.model_of(module)) is None or model.name in self._with_graph:
             return
-        if any(isinstance(each, torch.Tensor) and each.requires_grad for each in tree_leaves(_plain(output))):
+        if any(is_tensor(each) and each.requires_grad for each in tree_leaves(_plain(output))):
             self._with_graph[model.name] = None
 
     def _begins(self, tensors: Any, frame: FrameType) -> None:
@@ -143,4 +144,4 @@ class Detached:
 
 def _plain(output: Any) -> Any:
     """Return the fields of an output that is an object of its own class, such as a dataclass of tensors."""
-    return vars(output) if hasattr(output, "__dict__") and not isinstance(output, (torch.Tensor, dict)) else output
+    return output if is_tensor(output) or issubclass(type(output), dict) else attributes_of(output) or output

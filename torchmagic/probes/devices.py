@@ -95,7 +95,8 @@ class Devices:
         homes = self._homes(model)
         if not homes:
             return
-        strangers = [tensor for tensor in tensors if tensor.dim() and str(tensor.device) not in homes]
+        sized = [tensor for tensor in tensors if not nn.parameter.is_lazy(tensor) and tensor.dim()]
+        strangers = [tensor for tensor in sized if str(tensor.device) not in homes]
         if strangers:
             source = strangers[0]
             self._tell(

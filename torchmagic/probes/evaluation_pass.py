@@ -12,6 +12,7 @@ from torchmagic.probes.members import Model
 from torchmagic.probes.modes import awake_parts, is_alone
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import tensors_in
+from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.presence import plain
 from torchmagic.tensors.reduce import fetch
 
@@ -66,7 +67,7 @@ class EvaluationPass:
 
     def begin_with(self, args: Any) -> None:
         """Remember what the first forward was given: a part of a tensor is known by its whole."""
-        tensors = [each for each in args if isinstance(each, torch.Tensor)]
+        tensors = [each for each in args if is_tensor(each)]
         self.differentiates_input = any(each.requires_grad for each in tensors)
         given = tensors[0] if tensors else None
         if given is not None:

@@ -78,11 +78,26 @@ def wrap_tanh(taps: Switchboard, original: Any) -> Any:
 
 def wrap_sub(taps: Switchboard, original: Any) -> Any:
     """Wrap the subtraction of tensors, as an operator, a function or a method."""
-    return _told(taps, original, "subtraction", operands=2)
+    relays: Relays = {}
+
+    def __sub__(*operands: Any, **kwargs: Any) -> Any:  # noqa: N807 - it takes that name's place
+        if not kwargs:  # of an ``out`` torch may warn
+            output = original(*operands)
+        else:
+            try:
+                output = relay_at(past_ours(frame_at(1)), relays)(original, operands, kwargs)
+            except BaseException as error:
+                hide_ours(error)
+                raise
+        if output is not NotImplemented and len(operands) > 1:
+            taps.emit("subtraction", operands[0], operands[1], output, frame_at(1))
+        return output
+
+    return named_like(__sub__, original)
 
 
-def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False, operands: int = 0) -> Any:
-    """Wrap a function whose answer is told, after so many of its operands; torch's warnings name the caller's line."""
+def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False) -> Any:
+    """Wrap a function whose answer is told; what torch warns of names the caller's line."""
     relays: Relays = {}
 
     def told(*args: Any, **kwargs: Any) -> Any:
@@ -102,8 +117,7 @@ def _told(taps: Switchboard, original: Any, *event: str, of_leaves: bool = False
         except BaseException as error:
             hide_ours(error)
             raise
-        if output is not NotImplemented and len(args) >= operands:
-            taps.emit(*event, *args[:operands], output, frame)
+        taps.emit(*event, output, frame)
         return output
 
     return named_like(told, original)

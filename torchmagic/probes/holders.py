@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.graph_walk import MOST_NODES, saved, walk
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.storages import Block, Ledger, blocks_of, tensors_in
@@ -16,6 +15,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.variables import variables
 from torchmagic.records.memory import HolderRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.genuine import is_genuine
 
 # A tensor smaller than this is told of only when it keeps a graph alive.
 LARGE = 1 << 20

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.optim import lr_scheduler
 
+from torchmagic.probes.asking import asked
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import lines_of
 from torchmagic.probes.expressions import receiver
@@ -45,7 +46,7 @@ class _Schedule:
         self.built: Site | None = None
         self.steps = 0
         # what is told of a scheduler that is gone when the run ends, without ever having been stepped
-        optimizer = within(getattr(scheduler, "optimizer", None))
+        optimizer = within(asked(scheduler, "optimizer"))
         self.optimizer = weakref.ref(optimizer) if optimizer is not None else None
         self.part = False
         self.facts = schedule_facts(scheduler)
@@ -134,7 +135,7 @@ class LearningRates:
 
     def _mark_parts(self, scheduler: Any) -> None:
         """Note the schedulers inside another one, which steps them."""
-        for part in getattr(scheduler, "_schedulers", ()):
+        for part in asked(scheduler, "_schedulers", ()):
             known = self._schedules.get(id(part))
             if known is not None and known.ref() is part:
                 known.part = True
@@ -143,7 +144,7 @@ class LearningRates:
         self._told += 1
         if self._recorder is None or self._told > MOST_SCHEDULES:
             return
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = asked(scheduler, "optimizer")
         stepped = schedule.steps > 0
         facts = schedule.facts if scheduler is None else schedule_facts(scheduler)
         self._recorder.add(
@@ -178,9 +179,9 @@ class LearningRates:
         for key, (_, value) in named.items():
             found.setdefault(key, (_Schedule(value), value))
         for _, scheduler in found.values():
-            parts |= {id(part) for part in getattr(scheduler, "_schedulers", ())}
+            parts |= {id(part) for part in asked(scheduler, "_schedulers", ())}
         for key, (schedule, scheduler) in found.items():
-            steps = self._rates.get(id(getattr(scheduler, "optimizer", None)))
+            steps = self._rates.get(id(asked(scheduler, "optimizer")))
             if schedule.steps == 0 and key not in parts and steps is not None and steps.ref() is scheduler.optimizer:
                 name = named[key][0] if key in named else type(scheduler).__name__
                 self._tell(schedule, scheduler, name, None)

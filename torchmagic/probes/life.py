@@ -87,9 +87,14 @@ class Life:
 
 def make_of(module: nn.Module) -> tuple[Any, ...]:
     """Return what a model is made of: kinds of modules with their settings, and shapes of parameters."""
-    parts = tuple((type(part).__name__, part.extra_repr()) for part in list(modules_of(module))[:MOST_PARTS])
+    parts = tuple((type(part).__name__, _settings(part)) for part in list(modules_of(module))[:MOST_PARTS])
     parameters = list(parameters_of(module))[:MOST_PARTS]
     return parts, tuple(() if nn.parameter.is_lazy(each) else tuple(each.shape) for each in parameters)
+
+
+def _settings(part: nn.Module) -> str:
+    """Return how a module shows its settings, where that is written by torch: the user's own may raise, or be dear."""
+    return part.extra_repr() if str(type(part).extra_repr.__module__).startswith("torch.") else ""
 
 
 def settings_of(optimizer: torch.optim.Optimizer) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 
+from torchmagic.probes.asking import asked, length_of
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.worker_randomness import generators_read, line_of_seed, plain_function
 from torchmagic.records.model import LoaderRecord
@@ -45,19 +46,19 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
     """Return what is known of a loader by itself, or, where it is None, by its iterator."""
 
     def setting(field: str) -> Any:
-        return getattr(iterator, f"_{field}", None) if loader is None else getattr(loader, field, None)
+        return asked(iterator, f"_{field}") if loader is None else asked(loader, field)
 
     index_sampler, dataset, init = iterator._index_sampler, setting("dataset"), setting("worker_init_fn")
-    sampler = getattr(index_sampler, "sampler", index_sampler)
+    sampler = asked(index_sampler, "sampler", index_sampler)
     constant = init is not None and _is_constant(init)
     read = generators_read(dataset, setting("collate_fn")) if iterator._num_workers else ()
     place = place_of(site)
     return LoaderRecord(
         name=name,
-        batch_size=getattr(index_sampler, "batch_size", None),
+        batch_size=asked(index_sampler, "batch_size"),
         num_workers=iterator._num_workers,
         sampler=type(sampler).__name__,
-        num_batches=_length(index_sampler),
+        num_batches=length_of(index_sampler),
         shuffle=_shuffles(sampler),
         drop_last=bool(setting("drop_last")),
         pin_memory=bool(setting("pin_memory")),
@@ -65,7 +66,7 @@ def record_of(loader: Any, iterator: Any, name: str, site: Site | None, datasets
         prefetch_factor=setting("prefetch_factor"),
         collate=_name_of(setting("collate_fn")),
         dataset=type(dataset).__name__,
-        num_samples=_length(dataset),
+        num_samples=length_of(dataset),
         dataset_number=datasets.number_of(dataset),
         has_generator=setting("generator") is not None,
         worker_init=_name_of(init),
@@ -81,19 +82,12 @@ def _shuffles(sampler: Any) -> bool | None:
         return True
     if isinstance(sampler, SequentialSampler):
         return False
-    shuffle = getattr(sampler, "shuffle", None)  # of a distributed sampler
+    shuffle = asked(sampler, "shuffle")  # of a distributed sampler
     return shuffle if isinstance(shuffle, bool) else None
 
 
-def _length(sized: Any) -> int | None:
-    try:
-        return len(sized)
-    except (TypeError, AttributeError, ValueError, RuntimeError):  # an endless stream has none
-        return None
-
-
 def _name_of(function: Any) -> str:
-    return "" if function is None else str(getattr(function, "__name__", type(function).__name__))
+    return "" if function is None else str(asked(function, "__name__", type(function).__name__))
 
 
 def _is_constant(function: Any) -> bool:

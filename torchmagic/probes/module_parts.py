@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchmagic.probes.genuine import is_genuine
+from torchmagic.tensors.genuine import is_genuine
 
 
 def named_modules_of(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:

@@ -14,19 +14,21 @@ MOVES = ("to", "cuda", "cpu", "item", "tolist", "__float__", "__int__", "__bool_
 
 
 def wrap_move(taps: Switchboard, original: Any) -> Any:
-    """Wrap a method that may copy a tensor to another device, where the user's own line calls it."""
+    """Wrap a method that may copy a tensor to another device, and tell of it where the user's own line calls it."""
     relays: Relays = {}
 
     def move(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling() or taps.quiet or not is_users(frame := frame_at(1)):
+        if is_compiling() or taps.quiet:
             return original(tensor, *args, **kwargs)
-        began = now()
+        frame, began = frame_at(1), now()
         try:
             output = relay_at(frame, relays)(original, (tensor, *args), kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
         took = now() - began
+        if not is_users(frame):
+            return output
         target = output.device if isinstance(output, torch.Tensor) else None
         if tensor.device != target and not (target is None and tensor.device.type == "cpu"):
             taps.emit("moved", tensor, output, frame, took)

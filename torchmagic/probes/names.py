@@ -10,10 +10,10 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from torchmagic.probes.expressions import callee, first_argument, receiver
-from torchmagic.probes.genuine import attributes_of, is_genuine
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import is_users
 from torchmagic.probes.variables import held_in
+from torchmagic.tensors.genuine import attributes_of, is_genuine, is_optimizer
 
 # Items of a list or dict of models that are looked at.
 MOST_ITEMS = 64
@@ -134,7 +134,7 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, bool]:
 def within(value: Any) -> Any:
     """Return the optimizer in one that was put around it, as accelerate's are; anything else as it is."""
     inner = attributes_of(value).get("optimizer") if isinstance(value, torch.optim.Optimizer) else None
-    return inner if is_genuine(inner) and isinstance(inner, torch.optim.Optimizer) else value
+    return inner if is_optimizer(inner) else value
 
 
 def _is_torchs(value: Any) -> bool:

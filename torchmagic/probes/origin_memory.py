@@ -13,6 +13,7 @@ from torchmagic.probes.members import Model
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import Site, caller_of, is_users, is_users_file, site_of
 from torchmagic.tensors import accelerators
+from torchmagic.tensors.presence import is_transformed
 
 # Calls of models and losses remembered within a step: a recurrent loop may call many times.
 MOST_CALLS = 32

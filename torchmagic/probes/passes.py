@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from torch.utils.data import DataLoader, IterableDataset
 
+from torchmagic.probes.asking import length_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.taps import Taps
@@ -122,10 +123,7 @@ def _length(loader: Any) -> int | None:
     """Return how many batches a pass has; None where the loader does not tell, or can only guess."""
     if not isinstance(loader, DataLoader) or isinstance(loader.dataset, IterableDataset):
         return None
-    try:
-        return len(loader)
-    except (TypeError, NotImplementedError):
-        return None
+    return length_of(loader)
 
 
 def _reference(dataset: Any) -> Any:

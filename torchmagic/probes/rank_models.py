@@ -10,11 +10,11 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
-from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.members import Model
 from torchmagic.records.place import Place
 from torchmagic.records.ranks import Wrapping, WrapRecord
 from torchmagic.tensors.checksum import is_shard
+from torchmagic.tensors.genuine import is_genuine
 from torchmagic.tensors.presence import PLAIN
 
 FSDP = "torch.distributed.fsdp"

@@ -12,7 +12,7 @@ READS = ("item", "tolist", "numpy", "cpu", "__float__", "__int__", "__bool__", "
 
 
 def wrap_read(taps: Switchboard, original: Any) -> Any:
-    """Wrap a method that reads a tensor's values, where the user's own line calls it."""
+    """Wrap a method that reads a tensor's values, and tell of it where the user's own line calls it."""
     name = original.__name__
     relays: Relays = {}
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from torch.optim import lr_scheduler
 
+from torchmagic.probes.asking import asked
+
 # What a scheduler's settings are not.
 STATE = frozenset({"last_epoch", "best", "num_bad_epochs", "cooldown_counter", "T_cur", "T_i", "mode_worse"})
 # What trainers call the length of a warm-up.
@@ -15,15 +17,15 @@ def schedule_facts(scheduler: Any) -> dict[str, Any]:
     return {
         "class_name": type(scheduler).__name__,
         "settings": _settings(scheduler),
-        "base_lr": tuple(map(float, getattr(scheduler, "base_lrs", None) or _initial(scheduler))),
-        "parts": tuple(type(part).__name__ for part in getattr(scheduler, "_schedulers", ())),
+        "base_lr": tuple(map(float, asked(scheduler, "base_lrs") or _initial(scheduler))),
+        "parts": tuple(type(part).__name__ for part in asked(scheduler, "_schedulers", ())),
         "metric": isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
     }
 
 
 def steps_before(scheduler: Any) -> int:
     """Return how many steps a scheduler counted before the one that it has just made."""
-    counted = getattr(scheduler, "last_epoch", None)
+    counted = asked(scheduler, "last_epoch")
     return max(counted - 1, 0) if isinstance(counted, int) else 0
 
 
@@ -34,7 +36,7 @@ def _settings(scheduler: Any) -> dict[str, float]:
         for name, value in vars(scheduler).items()
         if not name.startswith("_") and name not in STATE and isinstance(value, (int, float))
     }
-    milestones = sorted(getattr(scheduler, "milestones", None) or getattr(scheduler, "_milestones", None) or ())
+    milestones = sorted(asked(scheduler, "milestones") or asked(scheduler, "_milestones") or ())
     if milestones:
         found["num_milestones"], found["last_milestone"] = float(len(milestones)), float(milestones[-1])
     return found | _warm_up(scheduler)
@@ -42,8 +44,8 @@ def _settings(scheduler: Any) -> dict[str, float]:
 
 def _warm_up(scheduler: Any) -> dict[str, float]:
     """Return how long the functions of a schedule warm up, where they are made with that number, as trainers do."""
-    for function in getattr(scheduler, "lr_lambdas", ()):
-        length = getattr(function, "keywords", {}).get(WARM_UP)
+    for function in asked(scheduler, "lr_lambdas", ()):
+        length = asked(function, "keywords", {}).get(WARM_UP)
         if isinstance(length, (int, float)):
             return {WARM_UP: float(length)}
     return {}
@@ -51,5 +53,5 @@ def _warm_up(scheduler: Any) -> dict[str, float]:
 
 def _initial(scheduler: Any) -> list[float]:
     """Return the rates before the schedule, as torch notes them for one that is made of others."""
-    groups = getattr(getattr(scheduler, "optimizer", None), "param_groups", ())
+    groups = asked(asked(scheduler, "optimizer"), "param_groups", ())
     return [group["initial_lr"] for group in groups if "initial_lr" in group]

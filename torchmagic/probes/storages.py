@@ -7,12 +7,12 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.variables import held_in
+from torchmagic.tensors.genuine import is_genuine
+from torchmagic.tensors.presence import PLAIN, has_numbers
 
 # Items of batches, states and outputs that are searched for tensors in all.
 MOST_ITEMS = 1024
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class Block(NamedTuple):
@@ -96,9 +96,11 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 def _parts(tensor: torch.Tensor) -> list[tuple[torch.UntypedStorage, int]]:
     """Return the storages under a tensor that have bytes, each with its address."""
+    if type(tensor) not in PLAIN and not has_numbers(tensor):
+        return []
     found = []
     try:
-        plain = type(tensor) in _PLAIN and tensor.layout is torch.strided
+        plain = type(tensor) in PLAIN and tensor.layout is torch.strided
         for each in (tensor,) if plain else _strided(tensor):
             storage = each.untyped_storage()
             address = storage.data_ptr()  # none for meta tensors

@@ -11,7 +11,6 @@ import torch
 
 from torchmagic.probes.branches import step_in_branch
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.genuine import is_genuine
 from torchmagic.probes.gradient_readers import any_reads, files_around
 from torchmagic.probes.names import within
 from torchmagic.probes.pacing import next_window
@@ -19,6 +18,7 @@ from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.genuine import is_optimizer
 from torchmagic.tensors.presence import is_transformed
 from torchmagic.tensors.reduce import norms
 
@@ -141,8 +141,7 @@ class Unstepped:
 
     def _entry(self, optimizer: Any) -> _Waiting | None:
         """Return what is known of an optimizer; None for one that has stepped."""
-        genuine = is_genuine(optimizer) and isinstance(optimizer, torch.optim.Optimizer)
-        if not genuine or optimizer in self._stepped:
+        if not is_optimizer(optimizer) or optimizer in self._stepped:
             return None
         entry = self._waiting.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
@@ -175,7 +174,7 @@ class Unstepped:
         self._waiting.pop(id(optimizer), None)
 
     def _scaler_steps(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
-        if is_genuine(optimizer) and isinstance(optimizer, torch.optim.Optimizer):
+        if is_optimizer(optimizer):
             self._steps(optimizer, frame)
 
     def _backward_begins(self, tensors: Any, frame: FrameType) -> None:

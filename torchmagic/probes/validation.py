@@ -17,6 +17,7 @@ from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.genuine import is_tensor
 
 # Passes of one kind that are told one by one; the series go on.
 MOST_RECORDS = 16
@@ -117,7 +118,7 @@ class Validation:
             return known
         if frame.f_code.co_name == RENEWAL:
             return None
-        if key.grad_enabled and not key.training and any(getattr(each, "requires_grad", False) for each in args):
+        if key.grad_enabled and not key.training and any(is_tensor(each) and each.requires_grad for each in args):
             return None  # what is wanted is the gradient of the input: an attack, a picture of a feature
         loader = self._loaders.current if key.loader else None
         found = self._open[key] = EvaluationPass(key, loader, frame)

@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from torchmagic.probes.genuine import attributes_of, is_genuine
 from torchmagic.probes.module_parts import named_modules_of
+from torchmagic.tensors.genuine import attributes_of, is_genuine
 
 # Items of a container and attributes of an object that are looked at: the newest.
 MOST_ITEMS = 64

@@ -1,12 +1,15 @@
 """This file is the glance: a tensor's statistics from a sample of bounded size, without waiting for a device."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from torchmagic.records.activation import TensorFacts
+from torchmagic.tensors.genuine import is_tensor
+from torchmagic.tensors.nests import entries_of
 from torchmagic.tensors.presence import PLAIN, has_numbers
 
 # Up to here every value counts; beyond, so many blocks of so many neighbours, evenly spread: 16k values.
@@ -36,16 +39,12 @@ def readable(value: Any) -> bool:
 
 def tensors_in(value: Any, depth: int = 0) -> list[torch.Tensor]:
     """Return the first tensors in a value, a tuple, a list or a dict, in order."""
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         return [value]
     if depth >= DEEPEST:
         return []
-    if isinstance(value, Mapping):
-        value = tuple(value.values())
-    if not isinstance(value, (tuple, list)):
-        return []
     found: list[torch.Tensor] = []
-    for item in value:
+    for _, item in entries_of(value):
         found += tensors_in(item, depth + 1)
         if len(found) >= MOST_TENSORS:
             break
@@ -53,10 +52,10 @@ def tensors_in(value: Any, depth: int = 0) -> list[torch.Tensor]:
 
 
 def facts_of(tensors: Iterable[torch.Tensor]) -> tuple[TensorFacts, ...]:
-    """Return shape, dtype and device of each tensor; a ragged tensor has no shape."""
+    """Return shape, dtype and device of each tensor; a ragged one has no shape, and one without a size none yet."""
     return tuple(
         TensorFacts(
-            shape=() if tensor.is_nested else tuple(map(int, tensor.shape)),
+            shape=() if tensor.is_nested or is_lazy(tensor) else tuple(map(int, tensor.shape)),
             dtype=str(tensor.dtype).removeprefix("torch."),
             device=str(tensor.device),
         )

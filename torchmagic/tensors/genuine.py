@@ -1,12 +1,13 @@
 """This file tells what is as it says from what only says so: mocks, proxies, and objects that were never made."""
 
-from typing import Any
+from typing import Any, TypeGuard
 
+import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-# What their constructors leave in each of these; a class of the user's may compute it instead.
+# What their constructors leave in each of these; a class may compute it, or pass on what another one has.
 _MADE_OF = ((nn.Module, "_modules"), (Optimizer, "param_groups"), (DataLoader, "batch_sampler"))
 _MADE = tuple(kind for kind, _ in _MADE_OF)
 
@@ -15,14 +16,25 @@ def is_genuine(value: Any) -> bool:
     """Whether a value is what it says it is, so that whoever asks ``isinstance`` can rely on the answer.
 
     A mock or a proxy names another class than its type, and a proxy whose object is gone, or not there yet, raises
-    where it is asked. A module, an optimizer or a loader whose constructor did not run has nothing to be read.
+    where it is asked. A module, an optimizer or a loader whose constructor did not run has nothing to be read. What
+    accelerate puts around a loader counts as one, for it passes everything on.
     """
     try:
-        if value.__class__ is not type(value):
-            return False
+        kind = value.__class__
+        honest = kind is type(value) or issubclass(kind, DataLoader)
+        return honest and (not isinstance(value, _MADE) or _is_made(value))
     except Exception:  # noqa: BLE001 - the code of whoever made it
         return False
-    return not isinstance(value, _MADE) or _is_made(value)
+
+
+def is_optimizer(value: Any) -> bool:
+    """Whether a value is an optimizer, whose parameters can be asked for."""
+    return is_genuine(value) and isinstance(value, Optimizer)
+
+
+def is_tensor(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor, whatever it says."""
+    return issubclass(type(value), torch.Tensor)
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
@@ -35,5 +47,4 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def _is_made(value: Any) -> bool:
-    name = next(name for kind, name in _MADE_OF if isinstance(value, kind))
-    return name in attributes_of(value) or hasattr(type(value), name)
+    return any(hasattr(value, name) for kind, name in _MADE_OF if isinstance(value, kind))

@@ -1,0 +1,70 @@
+"""This file tests whether numbers are there to be read."""
+
+import pytest
+import torch
+from torch import nn
+
+from torchmagic.tensors.presence import has_numbers, is_stored, is_transformed, plain
+
+
+class Doubling(torch.Tensor):
+    """Gives an operator a meaning of its own."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        found = super().__torch_function__(function, types, args, kwargs or {})
+        return 2 * found if function is torch.Tensor.item else found
+
+
+class Wrapping(torch.Tensor):
+    """Has no memory of its own."""
+
+    @staticmethod
+    def __new__(cls):
+        return torch.Tensor._make_wrapper_subclass(cls, (2,))
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("tensor", [torch.ones(2), nn.Parameter(torch.ones(2)), torch.ones(2).as_subclass(Doubling)])
+def test_numbers_in_memory_are_read_as_those_of_a_plain_tensor(tensor):
+    found = plain(tensor)
+    assert type(found) is torch.Tensor
+    assert not found.requires_grad
+    assert found.data_ptr() == tensor.data_ptr()
+    assert found[0].item() == 1.0
+
+
+def test_what_wraps_another_tensor_may_have_numbers_that_are_not_in_its_memory():
+    assert has_numbers(Wrapping())
+    assert not is_stored(Wrapping())
+    assert plain(Wrapping()) is None
+
+
+def test_on_the_meta_device_there_are_none():
+    assert not has_numbers(torch.empty(2, device="meta"))
+
+
+@pytest.mark.parametrize("transform", [torch.vmap, torch.func.grad])
+def test_within_a_transform_there_are_none_not_even_those_of_tensors_from_outside(transform):
+    outside, seen = torch.ones(2), []
+
+    def look(x):
+        seen.append((is_transformed(), has_numbers(x), has_numbers(outside)))
+        return x.sum()
+
+    transform(look)(torch.ones(3))
+    assert seen == [(True, False, False)]
+    assert has_numbers(outside)
+
+
+def test_in_a_fake_mode_there_are_none_and_what_it_made_never_has_some():
+    outside = torch.ones(2)
+    with torch._subclasses.FakeTensorMode():
+        made = torch.ones(2)
+        assert not has_numbers(made)
+        assert not has_numbers(outside)
+    assert not has_numbers(made)
+    assert has_numbers(outside)
