@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from threading import Thread
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from torchmagic import watch
+from torchmagic.probes.taps import Taps
 
 # Those who listen want some frames of their own where the deepest module is called.
 FOR_LISTENERS = 6
@@ -154,3 +156,30 @@ def test_two_runs_that_are_open_see_each_the_call():
     with watch(save=False) as outer, watch(level="advanced", save=False) as inner:
         train(net)
     assert (outer.steps, inner.steps) == (3, 3)
+
+
+def test_what_another_thread_calls_is_in_no_model():
+    class Stack(nn.Module):
+        def forward(self, x):
+            found.append([type(each).__name__ for each in taps.stack])
+            return x
+
+    class Threaded(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.top, self.beside, self.inside = nn.Linear(2, 2), Stack(), Around(Stack())
+
+        def forward(self, x):
+            thread = Thread(target=self.beside, args=(x,))
+            thread.start()
+            thread.join()
+            return self.inside(x)
+
+    found, taps = [], Taps(on_failure=print)
+    taps.open()
+    try:
+        taps.sees_modules = True
+        Threaded()(torch.ones(2))
+    finally:
+        taps.close()
+    assert found == [["Threaded"], ["Threaded", "Around", "Stack"]]
