@@ -1,17 +1,18 @@
 """This file tests that objects which are not as most others are make no probe of ours fail."""
 
 import weakref
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from unittest import mock
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.records.connection import UnregisteredRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.note import FailureRecord
 from torchmagic.session.session import Session
@@ -70,8 +71,8 @@ KINDS = (nn.Module, nn.Linear, torch.optim.SGD, DataLoader, torch.Tensor, nn.Par
 def test_a_name_that_only_says_what_it_is_is_left_alone(kind, make, level):
     odd = Lie(kind) if make is Lie else make(spec=kind)
     net = nn.Linear(8, 2)
-    object.__setattr__(net, "odd", [odd])
     held = SimpleNamespace(one=odd, many=[odd, {"a": odd}])
+    vars(held)[1] = odd
     run = watched(lambda: train(net), level=level, odd=odd, held=held, net=net)
     assert [each.name for each in run.of(ModelRecord)] == ["net"]
 
@@ -136,110 +137,35 @@ def test_methods_that_a_module_has_for_itself_are_not_called(level):
     assert [each.num_parameters for each in run.of(ModelRecord)] == [18]
 
 
-class Data(Dataset):
-    """Some samples, with attributes that raise an error of their own."""
+class Hiding(nn.Module):
+    """Has a layer that torch does not know of, and beside it what only says what it is."""
 
-    def __len__(self):
-        return len(X)
-
-    def __getitem__(self, i):
-        return X[i], Y[i]
-
-
-class Order(Sampler):
-    """Does not tell how long it is."""
-
-    def __init__(self):
-        pass
-
-    def __iter__(self):
-        return iter(range(len(X)))
-
-    def __len__(self):
-        raise KeyError
-
-
-class Collate:
-    """Has no name."""
-
-    def __call__(self, samples):
-        return torch.utils.data.default_collate(samples)
-
-    def __getattr__(self, name):
-        raise KeyError(name)
-
-
-@LEVELS
-def test_loaders_and_schedules_whose_code_raises_are_watched_as_any(level):
-    def work():
-        net = nn.Linear(8, 2)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        schedule = raising(torch.optim.lr_scheduler.StepLR(opt, 1))
-        loaders = (DataLoader(Data(), batch_size=16, sampler=Order()), DataLoader(Data(), 16, collate_fn=Collate()))
-        for loader in loaders:
-            for x, y in loader:
-                functional.cross_entropy(net(x), y).backward()
-                opt.step()
-                schedule.step()
-
-    watched(work, level=level)
-
-
-@LEVELS
-def test_a_schedule_of_a_mock_of_an_optimizer_is_left_alone(level):
-    fake = mock.MagicMock(spec=torch.optim.SGD, param_groups=[{"lr": 0.1, "params": [object()]}])
-
-    def work():
-        torch.optim.lr_scheduler.StepLR(fake, 1)
-        train()
-
-    watched(work, level=level)
-
-
-class Unhelpful:
-    """Holds a tensor, and has no dictionary."""
-
-    __slots__ = ("scores",)
-
-    def __init__(self, scores):
-        self.scores = scores
-
-    def __getattr__(self, name):
-        raise KeyError(name)
-
-
-class Giving(nn.Module):
-    """Gives what it computes in an odd object."""
-
-    def __init__(self):
+    def __init__(self, odd):
         super().__init__()
-        self.inside = nn.Linear(8, 2)
+        self.inside, self.hidden = nn.Linear(8, 2), [nn.Linear(8, 8)]
+        object.__setattr__(self, "odd", odd)
+        type(self).shared, self.many = odd, [odd, {"a": odd}]
 
-    def forward(self, x, *_, **__):
-        return Unhelpful(self.inside(x)), mock.Mock(spec=torch.Tensor), Lie(torch.Tensor)
-
-
-class Endless(list):
-    """Cannot be gone through."""
-
-    def __iter__(self):
-        raise KeyError
+    def forward(self, x):
+        return self.inside(self.hidden[0](x))
 
 
-@LEVELS
-@pytest.mark.parametrize(
-    "odd",
-    [Unhelpful(X), Lie(dict), Lie(list), Endless([X]), torch.empty(3, device="meta")],
-    ids=["no dictionary", "no dict", "no list", "no iterator", "meta"],
-)
-def test_what_a_model_is_given_and_gives_may_be_anything(odd, level):
+@pytest.mark.parametrize("make", [Lie, mock.Mock], ids=["lie", "mock"])
+@pytest.mark.parametrize("kind", [nn.Linear, torch.Tensor, nn.Parameter, dict, list, set])
+def test_beside_a_layer_that_is_not_registered_what_only_says_what_it_is_is_left_alone(kind, make):
+    odd = Lie(kind) if make is Lie else make(spec=kind)
+    run = watched(lambda: train(Hiding(odd)))
+    assert [each.attribute for each in run.of(UnregisteredRecord)] == ["hidden"]
+
+
+PRETENDER = Lie(FunctionType)
+
+
+def test_a_function_that_is_none_is_not_looked_into():
     def work():
-        net = Giving()
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(3):
-            functional.cross_entropy(net(X, odd, known=odd)[0].scores, Y).backward()
-            opt.step()
-        net.eval()
-        functional.cross_entropy(net(X, odd)[0].scores, Y)
+        _ = PRETENDER
+        resting = torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
+        resting.zero_grad()
+        functional.cross_entropy(nn.Linear(8, 2)(X), Y).backward()
 
-    watched(work, level=level)
+    watched(work)

@@ -56,7 +56,7 @@ def mapped():
         return losses(torch.func.functional_call(model, params, (x.unsqueeze(0),)), y.unsqueeze(0))
 
     torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, X, Y)
-    torch.func.grad(loss)(params, X[0], Y[0])
+    torch.func.grad(lambda params: losses(torch.func.functional_call(model, params, (X,)), Y))(params)
     torch.vmap(lambda x, y: losses(model(x), y))(X.reshape(2, 8, 8), Y.reshape(2, 8))
     train(model, steps=2)
 
@@ -67,9 +67,9 @@ def without_memory():
         model = nn.Sequential(nn.Linear(8, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2))
         x, y = torch.empty(16, 8), torch.empty(16, dtype=torch.long)
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
-    for _ in range(3):
+    for loss in (losses, functional.cross_entropy, losses):
         opt.zero_grad()
-        losses(model(x), y).backward()
+        loss(model(x), y).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         opt.step()
     model.eval()
@@ -79,6 +79,8 @@ def without_memory():
 
 def imagined():
     """A training of tensors that are shapes alone, as for an estimate of its memory."""
+    resting = torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
+    resting.zero_grad()
     with torch._subclasses.FakeTensorMode():
         model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
         opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -133,6 +135,8 @@ def wrapping_weights():
 def strict():
     model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
     train(model, x=X.as_subclass(Strict))
+    train(model, x=(X * float("nan")).as_subclass(Strict), steps=1)
+    model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
     model[0].weight = nn.Parameter(model[0].weight.detach().as_subclass(Strict))
     train(model)
     model.eval()

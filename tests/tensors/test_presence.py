@@ -1,5 +1,7 @@
 """This file tests whether numbers are there to be read."""
 
+from unittest import mock
+
 import pytest
 import torch
 from torch import nn
@@ -41,6 +43,13 @@ def test_what_wraps_another_tensor_may_have_numbers_that_are_not_in_its_memory()
     assert has_numbers(Wrapping())
     assert not is_stored(Wrapping())
     assert plain(Wrapping()) is None
+
+
+def test_what_only_says_that_it_is_a_tensor_has_none():
+    fake = mock.Mock(spec=torch.Tensor, is_meta=False, __torch_dispatch__=torch.Tensor.__torch_dispatch__)
+    assert isinstance(fake, torch.Tensor)
+    assert not has_numbers(fake)
+    assert plain(fake) is None
 
 
 def test_on_the_meta_device_there_are_none():

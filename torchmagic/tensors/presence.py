@@ -17,14 +17,15 @@ def is_transformed() -> bool:
 
 def has_numbers(tensor: torch.Tensor) -> bool:
     """Whether a tensor has numbers that can be asked for, not only a shape, and nothing runs that hides them."""
-    if tensor.is_meta or (type(tensor) not in PLAIN and type(tensor).__name__ == "FakeTensor"):
-        return False
-    return not _is_wrapped(tensor) and not is_transformed()
+    kind = type(tensor)
+    if kind not in PLAIN and (kind.__name__ == "FakeTensor" or not issubclass(kind, torch.Tensor)):
+        return False  # of a mock torch would read memory that is none of a tensor's
+    return not tensor.is_meta and not _is_wrapped(tensor) and not is_transformed()
 
 
 def is_stored(tensor: torch.Tensor) -> bool:
     """Whether a tensor's numbers lie in its own memory; one whose class computes each operator itself has none."""
-    return type(tensor).__torch_dispatch__ is _NOT_DISPATCHED and has_numbers(tensor)
+    return has_numbers(tensor) and type(tensor).__torch_dispatch__ is _NOT_DISPATCHED
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -1,0 +1,193 @@
+"""This file tests that what models, loaders, schedules and scalers are given and give may be anything."""
+
+import weakref
+from unittest import mock
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
+from torchmagic.records.note import FailureRecord
+from torchmagic.session.session import Session
+
+X = torch.linspace(-1.0, 1.0, 128).reshape(16, 8).sin()
+Y = (X.sum(1) > 0).long()
+LEVELS = pytest.mark.parametrize("level", ["basic", "expert"])
+
+
+def train(model=None, *, x=X, steps=4):
+    model = nn.Linear(8, 2) if model is None else model
+    opt = torch.optim.SGD(nn.Module.parameters(model), lr=0.1)
+    for _ in range(steps):
+        opt.zero_grad()
+        functional.cross_entropy(model(x), Y).backward()
+        opt.step()
+    return model
+
+
+def watched(work, *, level="expert"):
+    """Return the run of some work; no probe may have failed."""
+    with Watch(Settings(save=False, level=level, every=1), namespace={}, session=Session()) as run:
+        work()
+    assert run.of(FailureRecord) == []
+    return run
+
+
+class Lie:
+    """Says of itself that it is something else."""
+
+    def __init__(self, kind):
+        self._kind = kind
+
+    @property
+    def __class__(self):
+        return object.__getattribute__(self, "_kind")
+
+
+def raising(value):
+    """Have attributes that an object does not have raise another error than is usual."""
+
+    def missing(self, name):
+        tables = (vars(self).get(each, {}) for each in ("_parameters", "_modules"))
+        return {key: each for table in tables for key, each in table.items()}[name]
+
+    value.__class__ = type(type(value).__name__, (type(value),), {"__getattr__": missing})
+    return value
+
+
+class Data(Dataset):
+    """Some samples, with attributes that raise an error of their own."""
+
+    def __len__(self):
+        return len(X)
+
+    def __getitem__(self, i):
+        return X[i], Y[i]
+
+
+class Order(Sampler):
+    """Does not tell how long it is."""
+
+    def __init__(self):
+        pass
+
+    def __iter__(self):
+        return iter(range(len(X)))
+
+    def __len__(self):
+        raise KeyError
+
+
+class Collate:
+    """Has no name."""
+
+    def __call__(self, samples):
+        return torch.utils.data.default_collate(samples)
+
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+@LEVELS
+def test_loaders_and_schedules_whose_code_raises_are_watched_as_any(level):
+    def work():
+        net = nn.Linear(8, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        schedule = raising(torch.optim.lr_scheduler.StepLR(opt, 1))
+        loaders = (DataLoader(Data(), batch_size=16, sampler=Order()), DataLoader(Data(), 16, collate_fn=Collate()))
+        for loader in loaders:
+            for x, y in loader:
+                functional.cross_entropy(net(x), y).backward()
+                opt.step()
+                schedule.step()
+
+    watched(work, level=level)
+
+
+@LEVELS
+def test_a_schedule_and_a_scaler_of_a_mock_of_an_optimizer_are_left_alone(level):
+    fake = mock.MagicMock(spec=torch.optim.SGD, param_groups=[{"lr": 0.1, "params": [object()]}])
+
+    def work():
+        torch.optim.lr_scheduler.StepLR(fake, 1)
+        model = train()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.amp.GradScaler("cpu", enabled=False).step(fake)
+        train(model)
+
+    watched(work, level=level)
+
+
+class Unhelpful:
+    """Holds a tensor, and has no dictionary."""
+
+    __slots__ = ("scores",)
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+class Giving(nn.Module):
+    """Gives what it computes in an odd object, after what is none."""
+
+    def __init__(self):
+        super().__init__()
+        self.inside = nn.Linear(8, 2)
+
+    def forward(self, _, x, *, alone=False, **__):
+        scores = Unhelpful(self.inside(x).softmax(1))
+        return scores if alone else (Lie(torch.Tensor), mock.Mock(spec=torch.Tensor), scores)
+
+
+class Endless(list):
+    """Cannot be gone through."""
+
+    def __iter__(self):
+        raise KeyError
+
+
+ODD = {
+    "no dictionary": lambda: Unhelpful(X),
+    "no dict": lambda: Lie(dict),
+    "no list": lambda: Lie(list),
+    "no tensor": lambda: Lie(torch.Tensor),
+    "no iterator": lambda: Endless([X]),
+    "no numbers": lambda: torch.empty(3, device="meta"),
+    "gone": lambda: weakref.proxy(nn.Linear(1, 1)),
+}
+
+
+@LEVELS
+@pytest.mark.parametrize("odd", ODD)
+def test_what_a_model_is_given_and_gives_may_be_anything(odd, level):
+    def work():
+        net, given = Giving(), ODD[odd]()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            functional.nll_loss(net(given, X, known=given)[-1].scores.log(), Y).backward()
+            opt.step()
+        functional.nll_loss(net(given, X, alone=True, known=given).scores.log(), Y).backward()
+        net.eval()
+        functional.nll_loss(net(given, X)[-1].scores.log(), Y)
+
+    watched(work, level=level)
+
+
+@LEVELS
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_a_model_gives_without_a_gradient_may_be_anything(alone, level):
+    def work():
+        net = Giving()
+        for _ in range(2):
+            given = net(None, X, alone=alone)
+            scores = (given if alone else given[-1]).scores
+            functional.nll_loss(scores.detach().log().requires_grad_(), Y).backward()
+
+    watched(work, level=level)
