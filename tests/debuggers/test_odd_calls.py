@@ -141,7 +141,7 @@ class Giving(nn.Module):
         super().__init__()
         self.inside = nn.Linear(8, 2)
 
-    def forward(self, _, x, *, alone=False, **__):
+    def forward(self, _, x, *_more, alone=False, **_named):
         scores = Unhelpful(self.inside(x).softmax(1))
         return scores if alone else (Lie(torch.Tensor), mock.Mock(spec=torch.Tensor), scores)
 
@@ -171,7 +171,7 @@ def test_what_a_model_is_given_and_gives_may_be_anything(odd, level):
         net, given = Giving(), ODD[odd]()
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(3):
-            functional.nll_loss(net(given, X, known=given)[-1].scores.log(), Y).backward()
+            functional.nll_loss(net(given, X, given, known=given)[-1].scores.log(), Y).backward()
             opt.step()
         functional.nll_loss(net(given, X, alone=True, known=given).scores.log(), Y).backward()
         net.eval()

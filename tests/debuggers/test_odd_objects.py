@@ -137,6 +137,13 @@ def test_methods_that_a_module_has_for_itself_are_not_called(level):
     assert [each.num_parameters for each in run.of(ModelRecord)] == [18]
 
 
+class Endless(list):
+    """Cannot be gone through."""
+
+    def __iter__(self):
+        raise KeyError
+
+
 class Hiding(nn.Module):
     """Has a layer that torch does not know of, and beside it what only says what it is."""
 
@@ -144,7 +151,11 @@ class Hiding(nn.Module):
         super().__init__()
         self.inside, self.hidden = nn.Linear(8, 2), [nn.Linear(8, 8)]
         object.__setattr__(self, "odd", odd)
-        type(self).shared, self.many = odd, [odd, {"a": odd}]
+        self.many, type(self).shared, type(self).gone = (
+            [odd, {"a": odd, "b": Endless()}],
+            odd,
+            weakref.proxy(nn.Linear(1, 1)),
+        )
 
     def forward(self, x):
         return self.inside(self.hidden[0](x))

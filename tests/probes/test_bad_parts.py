@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from torchmagic.probes.operands import bad_parts
+from torchmagic.probes.operands import bad_parts, described, where_bad
 
 NAN, INF = float("nan"), float("inf")
 
@@ -36,3 +36,10 @@ def test_rows_and_columns_without_any_finite_value(value, rows, columns, samples
 
 def test_a_single_number_has_no_rows():
     assert bad_parts(torch.tensor(NAN)) == {}
+
+
+def test_a_tensor_without_numbers_has_a_shape_and_nothing_bad():
+    empty = torch.empty(2, 3, device="meta")
+    assert described(empty) == "2×3 float32"
+    assert where_bad(empty) == ""
+    assert bad_parts(empty) == {}

@@ -183,3 +183,13 @@ def test_what_another_thread_calls_is_in_no_model():
     finally:
         taps.close()
     assert found == [["Threaded"], ["Threaded", "Around", "Stack"]]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("level", ["basic", "advanced"])
+def test_a_frozen_script_that_has_no_mode_may_be_what_is_called_first(level):
+    net = torch.jit.freeze(torch.jit.script(nn.Sequential(nn.Linear(4, 2), nn.ReLU()).eval()))
+    with watch(save=False, level=level):
+        assert net(torch.ones(2, 4)).shape == (2, 2)
+        with torch.no_grad():
+            assert net(torch.ones(2, 4)).shape == (2, 2)

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.module_parts import parameters_of
+from torchmagic.probes.variables import held_in
 from torchmagic.tensors.genuine import attributes_of, is_genuine
 
 # How deep containers and objects in an attribute are looked into, and how many items of each.
@@ -50,8 +51,11 @@ def tensors_of(value: Any, *, depth: int = 0) -> Iterator[tuple[str, torch.Tenso
 
 
 def _items(value: Any) -> Iterable[Any]:
-    if isinstance(value, _CONTAINERS):
-        return list(value)[:MOST_ITEMS]
-    if isinstance(value, dict):
-        return list(value.values())[:MOST_ITEMS]
+    """Return what a value holds, by its own type's methods and not by those of a user's class."""
+    if isinstance(value, set):
+        return list(set.__iter__(value))[:MOST_ITEMS]
+    if isinstance(value, frozenset):
+        return list(frozenset.__iter__(value))[:MOST_ITEMS]
+    if isinstance(value, (*_CONTAINERS, dict)):
+        return held_in(value, slice(MOST_ITEMS))
     return list(attributes_of(value).values())[:MOST_ITEMS]

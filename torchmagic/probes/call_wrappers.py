@@ -58,7 +58,7 @@ def _caller(taps: Switchboard, original: Any, *, is_torchs: bool) -> Any:
             or is_compiling()
             or not (
                 (turn.has_learned and get_ident() == turn.ident)
-                or (turn.learns() if self.training and is_grad_enabled() else turn.is_mine())
+                or (turn.learns() if getattr(self, "training", False) and is_grad_enabled() else turn.is_mine())
             )
         ):
             return call(*args, **kwargs)
@@ -79,7 +79,7 @@ def _outermost(taps: Switchboard, call: Any, module: Any, args: Any, kwargs: Any
     try:
         if not bare:
             frame = frame_at(2)
-            if module.training is not taps.training or not is_grad_enabled():
+            if getattr(module, "training", False) is not taps.training or not is_grad_enabled():
                 _tell_how(taps, module, frame)
             taps.emit("root_begin", module, args, kwargs, frame)
         began = now() - taps.spent
@@ -101,8 +101,9 @@ _outermost.__code__ = uncounted(_outermost.__code__)
 
 def _tell_how(taps: Switchboard, module: Any, frame: Any) -> None:
     """Tell of a call in another mode than the one before, or without gradients."""
-    if module.training is not taps.training:
-        taps.training = module.training
+    training = getattr(module, "training", False)  # a frozen script module has no mode
+    if training is not taps.training:
+        taps.training = training
         taps.emit("root_mode", module)
     if not is_grad_enabled():
         taps.emit("root_without", module, frame)
