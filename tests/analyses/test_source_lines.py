@@ -1,11 +1,14 @@
 """This file tests the search for lines in the source of a cell."""
 
+import textwrap
+
 import pytest
 
 from torchmagic.analyses.source_lines import (
     line_at,
     lines_assigning,
     lines_calling,
+    lines_computing_rates,
     lines_freezing,
     lines_of_hinges,
     lines_writing,
@@ -106,3 +109,20 @@ def test_lines_that_write_into_tensors_are_found():
 )
 def test_lines_that_rectify_a_difference_are_found(line, told):
     assert lines_of_hinges(line) == [1] * told
+
+
+def test_a_rate_is_computed_where_its_name_is_set_and_not_where_another_function_has_the_same_name():
+    source = """
+    def adjust(optimizer, step):
+        rate = 0.1 * (1 - step / 10)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+
+    def drop(keep):
+        rate = 1 - keep
+        return nn.Dropout(rate)
+
+    plain = 0.1
+    optimizer.param_groups[0]["lr"] = plain
+    """
+    assert lines_computing_rates(textwrap.dedent(source)) == [3]

@@ -6,61 +6,14 @@ from unittest import mock
 
 import pytest
 import torch
+from odd_things import LEVELS, Lie, X, Y, raising, train, watched
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader
 
-from torchmagic.debuggers.settings import Settings
-from torchmagic.debuggers.watching import Watch
 from torchmagic.records.connection import UnregisteredRecord
 from torchmagic.records.model import ModelRecord
-from torchmagic.records.note import FailureRecord
-from torchmagic.session.session import Session
-
-X = torch.linspace(-1.0, 1.0, 128).reshape(16, 8).sin()
-Y = (X.sum(1) > 0).long()
-LEVELS = pytest.mark.parametrize("level", ["basic", "expert"])
-
-
-def train(model=None, *, x=X, steps=4):
-    model = nn.Linear(8, 2) if model is None else model
-    opt = torch.optim.SGD(nn.Module.parameters(model), lr=0.1)
-    for _ in range(steps):
-        opt.zero_grad()
-        functional.cross_entropy(model(x), Y).backward()
-        opt.step()
-    return model
-
-
-def watched(work, *, level="expert", **names):
-    """Return the run of some work with more names in the notebook; no probe may have failed."""
-    with Watch(Settings(save=False, level=level, every=1), namespace=names, session=Session()) as run:
-        work()
-    assert run.of(FailureRecord) == []
-    return run
-
-
-class Lie:
-    """Says of itself that it is something else."""
-
-    def __init__(self, kind):
-        self._kind = kind
-
-    @property
-    def __class__(self):
-        return object.__getattribute__(self, "_kind")
-
-
-def raising(value):
-    """Have attributes that an object does not have raise another error than is usual."""
-
-    def missing(self, name):
-        tables = (vars(self).get(each, {}) for each in ("_parameters", "_modules"))
-        return {key: each for table in tables for key, each in table.items()}[name]
-
-    value.__class__ = type(type(value).__name__, (type(value),), {"__getattr__": missing})
-    return value
-
+from torchmagic.records.nonfinite import NonfiniteRecord
 
 KINDS = (nn.Module, nn.Linear, torch.optim.SGD, DataLoader, torch.Tensor, nn.Parameter, dict, list, tuple, ModuleType)
 
@@ -135,6 +88,24 @@ def test_methods_that_a_module_has_for_itself_are_not_called(level):
     run = watched(work, level=level, net=net, opt=opt)
     assert Overriding.calls == 0
     assert [each.num_parameters for each in run.of(ModelRecord)] == [18]
+
+
+class Closed(nn.Linear):
+    """Does not say what it is made of."""
+
+    def modules(self):
+        raise KeyError
+
+    def forward(self, x):
+        return super().forward(x) + (-x.abs().sum()).log()
+
+
+@LEVELS
+def test_a_module_that_does_not_say_what_it_is_made_of_is_watched_as_any(level):
+    net = Closed(8, 2)
+    run = watched(lambda: train(net, steps=2), level=level, net=net)
+    assert [each.name for each in run.of(ModelRecord)] == ["net"]
+    assert [each.op for each in run.of(NonfiniteRecord)] == ["log"]
 
 
 class Endless(list):

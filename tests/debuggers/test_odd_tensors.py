@@ -4,36 +4,10 @@ import math
 
 import pytest
 import torch
+from odd_things import LEVELS, X, Y, train, watched
 from torch import nn
 from torch.nn import functional
 from torch.utils._pytree import tree_map
-
-from torchmagic.debuggers.settings import Settings
-from torchmagic.debuggers.watching import Watch
-from torchmagic.records.note import FailureRecord
-from torchmagic.session.session import Session
-
-X = torch.linspace(-1.0, 1.0, 128).reshape(16, 8).sin()
-Y = (X.sum(1) > 0).long()
-LEVELS = pytest.mark.parametrize("level", ["basic", "expert"])
-
-
-def train(model=None, *, x=X, steps=4):
-    model = nn.Linear(8, 2) if model is None else model
-    opt = torch.optim.SGD(nn.Module.parameters(model), lr=0.1)
-    for _ in range(steps):
-        opt.zero_grad()
-        functional.cross_entropy(model(x), Y).backward()
-        opt.step()
-    return model
-
-
-def watched(work, *, level="expert"):
-    """Return the run of some work; no probe may have failed."""
-    with Watch(Settings(save=False, level=level, every=1), namespace={}, session=Session()) as run:
-        work()
-    assert run.of(FailureRecord) == []
-    return run
 
 
 def losses(scores, labels):

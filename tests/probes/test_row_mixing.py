@@ -109,3 +109,36 @@ def test_samples_that_a_loader_put_together_may_not_be_the_steps_of_a_sequence(r
     cell = TAGGER.format(embedded="words", sentences="torch.utils.data.DataLoader(list_of, 12, shuffle=True)")
     (found,) = run_cell(loader + cell)[0].of(MixedRowsRecord)
     assert found.module == "net.lstm"
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors is in prototype:UserWarning")
+@pytest.mark.parametrize("level", ["basic", "advanced", "expert"])
+@pytest.mark.parametrize("kind", ["ragged", "sparse", "lazy"])
+def test_what_cannot_be_taken_apart_into_rows_is_left_alone(run_cell, kind, level):
+    run, _ = run_cell(
+        f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(6, 3)
+            def forward(self, x, *others):
+                if x.is_nested:
+                    x = torch.nested.to_padded_tensor(x, 0.0)
+                return self.linear(x.to_dense() if x.is_sparse else x)
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(12):
+            x, others = torch.randn(16, 6), ()
+            if {kind!r} == "ragged":
+                x = torch.nested.nested_tensor([row for row in x])
+            elif {kind!r} == "sparse":
+                x = x.to_sparse()
+            else:
+                others = (nn.parameter.UninitializedParameter(),)
+            opt.zero_grad()
+            F.cross_entropy(net(x, *others), torch.randint(0, 3, (16,))).backward()
+            opt.step()
+        """,
+        level=level,
+    )
+    assert run.steps == 12

@@ -119,3 +119,32 @@ def test_hooks_of_the_users_on_saved_tensors_are_not_called():
         net(torch.ones(2, 4)).exp()
     assert packed
     assert gradient.isfinite().all()
+
+
+class Proxy:
+    """Says that it is a tensor, and runs code of its own whenever an attribute is asked for."""
+
+    def __init__(self, asked):
+        object.__setattr__(self, "asked", asked)
+
+    def __getattribute__(self, name):
+        object.__getattribute__(self, "asked").append(name)
+        return torch.Tensor if name == "__class__" else None
+
+
+def test_objects_with_ways_of_their_own_are_not_asked():
+    net, asked = nn.Linear(2, 2), []
+    net.proxy = Proxy(asked)
+    asked.clear()  # torch asked
+    with undisturbed([net]):
+        pass
+    assert asked == []
+
+
+def test_a_dict_whose_keys_are_tensors_is_put_back():
+    net, first, second = nn.Linear(2, 2), torch.ones(2), torch.ones(2)
+    net.seen = {first: 1}
+    with undisturbed([net]):
+        del net.seen[first]
+        net.seen[second] = 1
+    assert [key is first for key in net.seen] == [True]

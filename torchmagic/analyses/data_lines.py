@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from torchmagic.analyses.carried_names import loops_around
 from torchmagic.analyses.scopes import name_of
@@ -50,7 +50,7 @@ def origin_line(source: str, place: Place | None, model: str) -> int | None:
         if found is None or found[0] in seen or depth > DEEPEST:
             continue
         seen.add(found[0])
-        if any(isinstance(each, ast.Call) and last_name(each.func) in MAKERS for each in ast.walk(found[1])):
+        if calls_one_of(found[1], MAKERS):
             return found[0]
         todo += [
             (part, found[0], depth + 1) for part in ast.walk(found[1]) if isinstance(part, (ast.Name, ast.Attribute))
@@ -117,6 +117,16 @@ def lines_giving(source: str, name: str) -> Iterator[tuple[int, ast.expr]]:
     for line, target, value in _bindings(source):
         if name_of(target) == name:
             yield line, value
+
+
+def lines_making(source: str, name: str, makers: Collection[str]) -> list[int]:
+    """Return the lines that give a name, or an attribute of ``self``, something that one of some functions makes."""
+    return [line for line, value in lines_giving(source, name) if calls_one_of(value, makers)]
+
+
+def calls_one_of(value: ast.expr, functions: Collection[str]) -> bool:
+    """Whether an expression calls, in any of its parts, one of some functions by their last names."""
+    return any(isinstance(each, ast.Call) and last_name(each.func) in functions for each in ast.walk(value))
 
 
 def _argument(source: str, line: int, model: str) -> ast.expr | None:

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-from torchmagic.analyses.scopes import name_of
 from torchmagic.analyses.syntax import last_name, tree_of
 
 # What goes through an iterator that somebody else keeps.
@@ -39,12 +38,12 @@ def lines_keeping_a_sample(source: str) -> list[int]:
         for node in ast.walk(getting):
             if not isinstance(node, ast.If) or index in _names(node.test):
                 continue
-            asked = {_own(each) for each in ast.walk(node.test)} | _constants(node.test)
+            asked = ({_own(each) for each in ast.walk(node.test)} | _constants(node.test)) - {""}
             found += [
                 each.lineno
                 for each in node.body
                 if isinstance(each, ast.Assign) and index in _names(each.value)
-                if any(_own(target) and _own(target) in asked for target in each.targets)
+                if asked & {_own(target) for target in each.targets}
             ]
     return found
 
@@ -71,12 +70,11 @@ def _gone_through(function: ast.FunctionDef) -> Iterator[str]:
 
 def _own(node: ast.AST) -> str:
     """Return the attribute that an expression is of ``self``; empty for any other."""
-    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return node.attr if own and isinstance(node, ast.Attribute) else ""
+    return node.attr if isinstance(node, ast.Attribute) and last_name(node.value) == "self" else ""
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {name_of(each) for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _constants(node: ast.AST) -> set[str]:

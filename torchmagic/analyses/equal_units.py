@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from torchmagic.analyses.source_lines import lines_calling, lines_making
+from torchmagic.analyses.data_lines import lines_making
+from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.place import Place
 from torchmagic.records.structure import EqualUnitsRecord

@@ -1,9 +1,8 @@
 """This file finds lines in source code: where a name is assigned, where a function is called."""
 
 import ast
-from collections.abc import Collection
 
-from torchmagic.analyses.syntax import last_name, tree_of
+from torchmagic.analyses.syntax import function_around, last_name, tree_of
 
 _OPERATORS = {"/": ast.Div, "**": ast.Pow}
 
@@ -34,18 +33,17 @@ def lines_assigning(source: str, attribute: str) -> list[int]:
 
 def lines_computing_rates(source: str) -> list[int]:
     """Return the 1-based lines that compute a learning rate which ``group["lr"] = rate`` then sets, by arithmetic."""
-    found = []
-    for node in ast.walk(tree_of(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-            assigned = [each for each in ast.walk(node) if isinstance(each, ast.Assign)]
-            rates = {last_name(each.value) for each in assigned if any(_assigns(to, "lr") for to in each.targets)}
-            found += [
-                each.lineno
-                for each in assigned
-                if any(isinstance(to, ast.Name) and to.id in rates for to in each.targets)
-                if any(isinstance(part, ast.BinOp) for part in ast.walk(each.value))
-            ]
-    return sorted(set(found))
+    tree = tree_of(source)
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    assigned = [(function_around(tree, node.lineno), node) for node in nodes]
+    setting = [(where, node) for where, node in assigned if any(_assigns(to, "lr") for to in node.targets)]
+    rates = {(where, last_name(node.value)) for where, node in setting}
+    return sorted(
+        node.lineno
+        for where, node in assigned
+        if any(isinstance(to, ast.Name) and (where, to.id) in rates for to in node.targets)
+        if any(isinstance(part, ast.BinOp) for part in ast.walk(node.value))
+    )
 
 
 def lines_writing(source: str) -> list[int]:
@@ -82,16 +80,6 @@ def lines_giving(source: str, name: str) -> list[int]:
         if isinstance(node, ast.Assign) and any(_last_name(target) == last for target in node.targets):
             lines.add(node.lineno)
     return sorted(lines)
-
-
-def lines_making(source: str, name: str, makers: Collection[str]) -> list[int]:
-    """Return the 1-based lines that give a variable or an attribute something that some function makes."""
-    return sorted(
-        node.lineno
-        for node in ast.walk(tree_of(source))
-        if isinstance(node, ast.Assign) and any(_last_name(target) == name for target in node.targets)
-        if any(isinstance(each, ast.Call) and last_name(each.func) in makers for each in ast.walk(node.value))
-    )
 
 
 def line_at(source: str, line: int) -> str:

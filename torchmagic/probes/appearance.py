@@ -44,8 +44,8 @@ def in_place_of(wrapper: FunctionType, original: FunctionType) -> FunctionType:
     return placed
 
 
-def parameters_of(function: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of a function that is written in Python; none of another one."""
+def argument_names(function: Any) -> tuple[str, ...]:
+    """Return the names of the arguments of a function that is written in Python; none of another one."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ()
 

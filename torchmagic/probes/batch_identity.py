@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from torchmagic.tensors.presence import plain
+from torchmagic.tensors.presence import is_regular, plain
 
 SAMPLE = 8
 
@@ -20,7 +20,7 @@ class Identity(NamedTuple):
 
 def identity_of(tensor: torch.Tensor) -> Identity:
     """Return what tells a batch from another; on a device no values are fetched."""
-    part = plain(tensor) if tensor.layout is torch.strided else None
+    part = plain(tensor) if is_regular(tensor) else None
     if part is None:
         return Identity(weakref.ref(tensor), id(tensor), "")
     address = part.data_ptr()

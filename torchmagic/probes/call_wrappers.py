@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from torchmagic.probes.appearance import in_place_of, uncounted
+from torchmagic.probes.module_parts import is_training
 from torchmagic.probes.sites import hide_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, is_grad_enabled, now
@@ -58,7 +59,7 @@ def _caller(taps: Switchboard, original: Any, *, is_torchs: bool) -> Any:
             or is_compiling()
             or not (
                 (turn.has_learned and get_ident() == turn.ident)
-                or (turn.learns() if getattr(self, "training", False) and is_grad_enabled() else turn.is_mine())
+                or (turn.learns() if is_training(self) and is_grad_enabled() else turn.is_mine())
             )
         ):
             return call(*args, **kwargs)
@@ -79,7 +80,7 @@ def _outermost(taps: Switchboard, call: Any, module: Any, args: Any, kwargs: Any
     try:
         if not bare:
             frame = frame_at(2)
-            if getattr(module, "training", False) is not taps.training or not is_grad_enabled():
+            if is_training(module) is not taps.training or not is_grad_enabled():
                 _tell_how(taps, module, frame)
             taps.emit("root_begin", module, args, kwargs, frame)
         began = now() - taps.spent
@@ -101,7 +102,7 @@ _outermost.__code__ = uncounted(_outermost.__code__)
 
 def _tell_how(taps: Switchboard, module: Any, frame: Any) -> None:
     """Tell of a call in another mode than the one before, or without gradients."""
-    training = getattr(module, "training", False)  # a frozen script module has no mode
+    training = is_training(module)
     if training is not taps.training:
         taps.training = training
         taps.emit("root_mode", module)

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 
 from torchmagic.tensors.batch import has_values
-from torchmagic.tensors.presence import has_numbers
 
 # Targets below this number say too little of what the best constant would be.
 FEWEST_TARGETS = 8
@@ -44,8 +43,7 @@ def chance_of(name: str, args: Any, kwargs: Any, *, level: bool = True) -> Chanc
         return Chance(name, None, 0, altered=True)
     num_classes = (given.shape[1] if given.dim() > 1 else given.shape[0]) if name in CLASSES and given.dim() else 0
     altered = _is_altered(args, kwargs)
-    readable = has_values(target) and has_numbers(target)
-    if not level or altered or not readable or target.numel() < FEWEST_TARGETS or target.is_complex():
+    if not level or altered or not has_values(target) or target.numel() < FEWEST_TARGETS or target.is_complex():
         return Chance(name, None, num_classes, altered)
     classes = name in CLASSES and not target.is_floating_point() and num_classes > 1
     numbers = name in (*BINARY, "mse_loss", "l1_loss") and target.shape == given.shape

@@ -111,11 +111,10 @@ class Clearing:
             state.none_looks += 1
             return set()
         state.none_looks = 0
-        held = {i: tensor.grad for i, tensor in ((i, ref()) for i, ref in enumerate(refs)) if tensor is not None}
-        held = {i: gradient for i, gradient in held.items() if gradient is not None}
+        held = _gradients(refs)
         if not held:
             return set()
-        state.versions = {i: (id(gradient), gradient._version) for i, gradient in held.items()}
+        state.versions = _versions(held)
         lengths = norms([gradient.detach() for gradient in held.values()])
         dirty = {i for i, length in zip(held, lengths, strict=True) if length != 0.0}
         state.clean_looks = 0 if dirty else state.clean_looks + 1
@@ -159,7 +158,9 @@ class Clearing:
         state.stepping = False
         state.versions, state.received = {}, {}
         state.dirty = None if state.records < MOST_RECORDS else NOBODY
-        state.left = {} if state.dirty is NOBODY else _versions(self._cast.optimizer(optimizer).refs)
+        state.left = {}
+        if state.dirty is None and not (state.none_looks or state.clean_looks):  # whoever resets has nothing left
+            state.left = _versions(_gradients(self._cast.optimizer(optimizer).refs))
         if state.looked and all(each.is_calm and each.looked for each in self._states.values()):
             self._rest()
 
@@ -168,7 +169,7 @@ class Clearing:
         for entry in self._cast.at_work.steppers:
             state = self._states.get(id(entry))
             if state is not None and state.dirty is None and state.left:
-                state.left = _versions(entry.refs)
+                state.left = _versions(_gradients(entry.refs))
 
     def _rest(self) -> None:
         """Let some steps go by; the one after them is looked at."""
@@ -184,7 +185,11 @@ def _gradient(ref: Any) -> torch.Tensor | None:
     return tensor.grad if tensor is not None else None
 
 
-def _versions(refs: list[Any]) -> dict[int, tuple[int, int]]:
-    """Return identity and version of each parameter's gradient, by the parameter's index."""
-    gradients = ((i, _gradient(ref)) for i, ref in enumerate(refs))
-    return {i: (id(gradient), gradient._version) for i, gradient in gradients if gradient is not None}
+def _gradients(refs: list[Any]) -> dict[int, torch.Tensor]:
+    """Return the gradients that there are, by their parameters' indices."""
+    return {i: gradient for i, ref in enumerate(refs) if (gradient := _gradient(ref)) is not None}
+
+
+def _versions(held: dict[int, torch.Tensor]) -> dict[int, tuple[int, int]]:
+    """Return identity and version of gradients: they differ once one was replaced or changed in place."""
+    return {i: (id(gradient), gradient._version) for i, gradient in held.items()}

@@ -9,6 +9,7 @@ from torch import nn
 
 from torchmagic.analyses.cuts import Cut, cuts_above, cuts_through, cuts_within
 from torchmagic.analyses.scopes import Scope, name_of, scopes
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.names import Names
 from torchmagic.probes.sites import Site, is_users_file, source_of
 from torchmagic.records.place import Place
@@ -31,7 +32,7 @@ class Code:
 
     def learn(self, module: nn.Module) -> None:
         """Take note of the classes that a model is made of."""
-        for part in module.modules():
+        for part in modules_of(module):
             kind = type(part)
             if kind not in self._seen:
                 self._seen.add(kind)
@@ -45,7 +46,7 @@ class Code:
 
     def classes(self, module: nn.Module) -> frozenset[str]:
         """Return the names of the user's own classes that a model is made of."""
-        kinds = {type(part) for part in module.modules()}
+        kinds = {type(part) for part in modules_of(module)}
         return frozenset(
             kind.__name__ for kind in kinds if (code := _code_of(kind)) is not None and is_users_file(code.co_filename)
         )

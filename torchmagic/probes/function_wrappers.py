@@ -6,7 +6,7 @@ from typing import Any
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
-from torchmagic.probes.appearance import parameters_of
+from torchmagic.probes.appearance import argument_names
 from torchmagic.probes.bodies import bare
 from torchmagic.probes.compiler import not_compiled
 from torchmagic.probes.sites import RELAY, hide_ours, past_ours
@@ -56,7 +56,7 @@ def wrap_loss(taps: Switchboard, original: Any) -> Any:
 
 def wrap_softmax(taps: Switchboard, original: Any) -> Any:
     """Wrap softmax as function or method."""
-    if parameters_of(original) == IMPLICIT:
+    if argument_names(original) == IMPLICIT:
         return _wrap_implicit(taps, original)
     return _told(taps, original, "softmax")
 

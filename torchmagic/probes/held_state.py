@@ -1,6 +1,7 @@
 """This file is the held state: what modules, their attributes and the globals of their code hold, to be put back."""
 
 import functools
+import operator
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,7 @@ from torch import nn
 
 from torchmagic.probes.generators import is_generator, setter
 from torchmagic.probes.origin_purity import LIBRARIES, closed_over
+from torchmagic.tensors.genuine import attributes_of, is_tensor
 
 LISTS, MAPPINGS, SETS = (list, deque), (dict, OrderedDict, defaultdict, Counter), (set,)
 CONTAINERS = frozenset((*LISTS, *MAPPINGS, *SETS))
@@ -61,7 +63,7 @@ class HeldState:
     def _fill(self, holder: Any, items: dict[Any, Any], depth: int, *, copies: bool) -> None:
         """Visit the items of a list or mapping, and put copies in the place of tensors."""
         for key, value in items.items():
-            if copies and isinstance(value, torch.Tensor):
+            if copies and is_tensor(value):
                 holder[key] = self._copy(value)
             else:
                 self._visit(value, depth + 1, copies=copies)
@@ -91,7 +93,7 @@ class HeldState:
         elif kind is tuple:
             for each in value[:MOST_ITEMS]:
                 self._visit(each, depth + 1, copies=copies)
-        elif _is_users(kind) and type(held := getattr(value, "__dict__", None)) is dict:
+        elif _is_users(kind) and (held := attributes_of(value)):
             self._seen.add(id(value))
             before = dict(held)
             self._undoing.append(lambda: _put_mapping(held, before))
@@ -158,7 +160,7 @@ def _written(member: Any) -> Any:
 
 def _put_mapping(value: Any, before: dict[Any, Any]) -> None:
     """Give a mapping its items again, without changing its size where somebody may be going through it."""
-    if list(value) == list(before):
+    if len(value) == len(before) and all(map(operator.is_, value, before)):
         for key, each in before.items():
             if value[key] is not each:
                 value[key] = each

@@ -20,6 +20,7 @@ from torchmagic.probes.storages import tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import RestartRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import has_shape
 from torchmagic.tensors.reduce import norms
 
 # Fewer lives are told of nowhere; more than this are not followed.
@@ -133,7 +134,7 @@ class Lives:
     def _forward(self, module: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._pass[0] or not self._taps.grad_enabled:
             return
-        given = next(tensors_in([*args, *kwargs.values()]), None)
+        given = next(filter(has_shape, tensors_in([*args, *kwargs.values()])), None)
         if given is None:
             return
         base = given._base if given._base is not None else given

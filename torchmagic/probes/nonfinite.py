@@ -154,7 +154,7 @@ class Nonfinite:
         if loss is not first:
             self._scaled += 1
             self._taps.listeners.wake_up(self._late)
-        if loss is None or not has_numbers(loss):
+        if loss is None or (type(loss) is not torch.Tensor and not has_numbers(loss)):
             return
         self._loss = weakref.ref(loss)
         if loss.is_cpu and not math.isfinite(loss.item() if loss.numel() == 1 else loss.sum().item()):

@@ -11,6 +11,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from torchmagic.probes.members import Model
+from torchmagic.probes.module_parts import modules_of, parameters_of
 from torchmagic.records.place import Place
 from torchmagic.records.ranks import Wrapping, WrapRecord
 from torchmagic.tensors.checksum import is_shard
@@ -53,10 +54,10 @@ def exchanges(wrapper: nn.Module) -> bool:
 def alone_in(module: nn.Module) -> nn.Module | None:
     """Return what of a module one rank can run by itself, without the others: itself, or a DDP's inside; else None."""
     inside: nn.Module = module.module if isinstance(module, DistributedDataParallel) else module
-    parts = list(inside.modules())
+    parts = list(modules_of(inside))
     if any(wrapping_of(part) is not Wrapping.NONE or isinstance(part, nn.SyncBatchNorm) for part in parts):
         return None
-    spread = any(type(each) not in PLAIN and hasattr(each, "placements") for each in inside.parameters())
+    spread = any(type(each) not in PLAIN and hasattr(each, "placements") for each in parameters_of(inside))
     return None if spread else inside
 
 
@@ -64,7 +65,7 @@ def wrap_record(model: Model, module: nn.Module, place: Place | None) -> WrapRec
     """Return how a model is wrapped."""
     wrapper = next(iter(wrappers_in(module)), module)
     ddp = wrapper if isinstance(wrapper, DistributedDataParallel) else None
-    parts = list(module.modules())
+    parts = list(modules_of(module))
     synced = sum(isinstance(part, nn.SyncBatchNorm) for part in parts)
     norms = sum(isinstance(part, _BatchNorm) for part in parts)
     learning = {name: each for name, ref in model.parameters.items() if (each := ref()) is not None}

@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from torchmagic.probes.alone import AloneError, as_if_alone
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_trace import Event, Trace, storage_of
 from torchmagic.probes.rank_models import alone_in
@@ -57,9 +58,9 @@ class Replay:
     def __init__(self, calls: Sequence[Call], taps: Taps, modules: Iterable[nn.Module], *, graph: bool = True) -> None:
         self._taps, self._graph = taps, graph
         roots = [*modules, *(each.module for each in calls)]
-        self._modules = list({part: None for root in roots for part in root.modules()})
+        self._modules = list({id(part): part for root in roots for part in modules_of(root)}.values())
         self._waiting = list(calls)
-        self._alone = {each.module: alone_in(each.module) for each in calls}
+        self._alone = {id(each.module): alone_in(each.module) for each in calls}
         self.copies: dict[Any, torch.Tensor] = {}
 
     def serve(self, group: list[Call]) -> Callable[[], Any]:
@@ -74,7 +75,7 @@ class Replay:
             for copy, original in made.values():
                 if isinstance(copy, torch.Tensor):
                     self.copies[storage_of(copy)] = original
-            return (self._alone[each.module] or each.module)(*args, **kwargs)
+            return (self._alone[id(each.module)] or each.module)(*args, **kwargs)
 
         return call
 
@@ -106,7 +107,7 @@ class Replay:
     def _enter(self, module: nn.Module) -> None:
         """Before a model runs, put the random numbers where they stood when it ran."""
         for number, each in enumerate(self._waiting):
-            if self._alone[each.module] is module:
+            if self._alone[id(each.module)] is module:
                 del self._waiting[: number + 1]
                 if each.random is not None:
                     torch.default_generator.set_state(each.random)

@@ -23,6 +23,7 @@ from torchmagic.probes.wrappers import now
 from torchmagic.records.structure import MixedRowsRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable, tensors_in
+from torchmagic.tensors.presence import is_regular
 
 # Rows that are run again: few, and of a number that no other dimension has.
 NUM_ROWS = (5, 6, 7, 9, 11)
@@ -76,7 +77,7 @@ class RowMixing:
 
     def _load(self, loader: Any, batch: Any, nanoseconds: int) -> None:
         """Remember how many rows a loader gave, where it put them together as loaders do."""
-        rows = {tensor.shape[0] if tensor.dim() else 0 for tensor in tensors_in(batch)}
+        rows = {tensor.shape[0] if is_regular(tensor) and tensor.dim() else 0 for tensor in tensors_in(batch)}
         plain = getattr(loader, "_collate_fn", None) is torch.utils.data.default_collate
         self._rows_loaded = rows.pop() if plain and len(rows) == 1 else 0
 
@@ -86,7 +87,7 @@ class RowMixing:
             return
         if self._trials.get(model.name, 0) >= MOST_TRIALS or len(self._trials) > MOST_MODELS or kwargs:
             return
-        given = [each for each in args if isinstance(each, torch.Tensor)]
+        given = [each for each in args if is_regular(each)]
         if len(given) != len(args) or not given or not _are_rows(given, output):
             return
         before, self._last[model.name] = self._last.get(model.name), weakref.ref(given[0])
@@ -105,7 +106,7 @@ class RowMixing:
             return
         target = args[1] if len(args) > 1 else kwargs.get("target")
         module = seen.module()
-        if module is None or not isinstance(target, torch.Tensor) or not target.dim():
+        if module is None or not is_regular(target) or not target.dim():
             return
         if not self._are_samples(seen.shape, target, args[0] if args else kwargs.get("input")):
             return
@@ -137,7 +138,7 @@ class RowMixing:
         if self._rows_loaded == rows:
             return True
         one_each = target.shape[0] == rows and target.numel() == rows
-        scores = isinstance(scored, torch.Tensor) and scored.shape[0] == rows and scored.dim() <= 2  # noqa: PLR2004 - rows and classes
+        scores = is_regular(scored) and 1 <= scored.dim() <= 2 and scored.shape[0] == rows  # noqa: PLR2004 - rows and classes
         return one_each and scores and rows not in shape[1:]
 
 

@@ -16,8 +16,8 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.weighted_sums import mismatches
 from torchmagic.records.loss import SoftmaxAxisRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.glance import tensors_in
+from torchmagic.tensors.presence import has_shape
 
 # What hardly changes is seen in the first steps; the ones after them only make sure.
 FIRST_STEPS = 6
@@ -77,7 +77,7 @@ class SoftmaxAxes:
         self._over.clear()
 
     def _begin(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        given = next((each for each in (*args, *kwargs.values()) if is_tensor(each) and each.dim()), None)
+        given = next((each for each in (*args, *kwargs.values()) if has_shape(each) and each.dim()), None)
         self._given = given.shape[0] if given is not None and not _is_time_first(module, given) else 0
 
     def _end(self, module: nn.Module, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:

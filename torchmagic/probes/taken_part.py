@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader
 from torchmagic.analyses.finding_files import places_in
 from torchmagic.analyses.syntax import names_in
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.notebook_text import name_of_cell
 from torchmagic.probes.sites import is_users_file, source_of
 from torchmagic.probes.taps import Taps
@@ -54,7 +55,7 @@ class TakenPart:
         for place in places_in(run.records):
             yield place.file
         for model in self._cast.models:
-            for each in () if (module := model.ref()) is None else module.modules():
+            for each in () if (module := model.ref()) is None else modules_of(module):
                 yield from _of_class(type(each))
         for name in names_in(run.source):
             yield from _of_value(self._namespace.get(name))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from torchmagic.tensors.glance import DEEPEST, MOST_TENSORS, glance, sample
 from torchmagic.tensors.nests import parts_of
+from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch
 
 # Integer targets from 0 up to here are classes; beyond, they are tokens or identities.
@@ -58,9 +59,9 @@ def has_values(value: Any) -> bool:
     """Whether a value is a plain dense tensor of real numbers, integers or truth values that can be read."""
     if type(value) is not torch.Tensor or value.layout is not torch.strided or value.is_nested:
         return False
-    if value.is_quantized or value.is_complex() or value.device.type == "meta" or not value.numel():
+    if value.is_quantized or value.is_complex() or not value.numel():
         return False
-    return not torch._C._functorch.is_functorch_wrapped_tensor(value)  # noqa: SLF001 - inside vmap: it has no numbers yet
+    return has_numbers(value)
 
 
 def values_of(tensor: torch.Tensor) -> Values:

@@ -1,6 +1,10 @@
 """This file tells whether a tensor's numbers are there: whether they can be read at this place and at this time."""
 
+from typing import Any, TypeGuard
+
 import torch
+
+from torchmagic.tensors.genuine import is_tensor
 
 # Kinds of tensors whose operators are torch's own.
 PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -26,6 +30,16 @@ def has_numbers(tensor: torch.Tensor) -> bool:
 def is_stored(tensor: torch.Tensor) -> bool:
     """Whether a tensor's numbers lie in its own memory; one whose class computes each operator itself has none."""
     return has_numbers(tensor) and type(tensor).__torch_dispatch__ is _NOT_DISPATCHED
+
+
+def has_shape(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor that has a shape: a ragged one, or one that was not made yet, has none."""
+    return is_tensor(value) and not torch.nn.parameter.is_lazy(value) and not value.is_nested
+
+
+def is_regular(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor that can be taken apart into rows: all of its numbers are there, in one block."""
+    return has_shape(value) and value.layout is torch.strided and is_stored(value)
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor | None:

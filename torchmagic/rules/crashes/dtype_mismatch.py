@@ -21,7 +21,7 @@ from torchmagic.analyses.texts import places_by
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import line_of, rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 
@@ -38,7 +38,7 @@ def dtype_mismatch(run: Run) -> Iterator[Finding]:
         confidence=0.97,
         title=title,
         module=site.module,
-        **line_of(_weighted(run, site) or site.place),
+        **only_line(_weighted(run, site), site.place),
         step=site.step,
         evidence=evidence(site),
         why=why,
@@ -46,11 +46,10 @@ def dtype_mismatch(run: Run) -> Iterator[Finding]:
     )
 
 
-def _weighted(run: Run, site: CrashSiteRecord) -> Place | None:
-    """Return the line that makes the class weights of a loss, where these are of another dtype than its input."""
+def _weighted(run: Run, site: CrashSiteRecord) -> list[Place]:
+    """Return the lines that make the class weights of a loss, where these are of another dtype than its input."""
     dtypes = {each.dtype for each in site.given if each.dtype.startswith(("float", "bfloat"))}
     others = [each for each in site.weights if each.name in ("weight", "pos_weight") and each.dtype not in dtypes]
     if not site.class_name.endswith("Loss") or not dtypes or not others:
-        return None
-    found = places_by(run, lambda text: line_making_weights(text, site.module or "", others[0].name))
-    return found[0] if len(found) == 1 else None
+        return []
+    return places_by(run, lambda text: line_making_weights(text, site.module or "", others[0].name))

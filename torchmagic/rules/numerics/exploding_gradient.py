@@ -110,9 +110,9 @@ def _rise(
         if streak >= RISING_STEPS and grown and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start):
             return i, LARGE
     early = len(norms) < RISING_STEPS  # no steps were left in which to rise
-    last = max((i for i, norm in enumerate(norms) if math.isfinite(norm)), default=None)
-    large = last is not None and norms[last] > LARGE  # the gradient of what broke is no growth of its own
-    return (last, LARGE) if last is not None and large and broke and (streak or early) else None
+    # the gradient of what broke is no growth of its own
+    last = max((i for i, norm in enumerate(norms) if math.isfinite(norm)), default=0)
+    return (last, LARGE) if broke and (streak or early) and LARGE < norms[last] < math.inf else None
 
 
 def _breaks_by_itself(run: Run) -> bool:
