@@ -6,6 +6,7 @@ from typing import Any
 
 from torchmagic.probes.probe import Probe, nothing_waits
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.user_modes import users_ways_aside
 from torchmagic.session.recorder import Recorder
 
 
@@ -88,6 +89,7 @@ class Crew:
     def guarded(self, probe: Probe, deed: Callable[..., None], *arguments: Any) -> None:
         """Do something with a probe; its failure is told, and never the user's."""
         try:
-            deed(*arguments)
+            with users_ways_aside():
+                deed(*arguments)
         except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
             self._on_failure(probe, error)

@@ -22,7 +22,7 @@ from torchmagic.probes.sites import MEMO
 from torchmagic.probes.step_nesting import Nesting
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
-from torchmagic.probes.user_modes import dispatch_modes, function_modes, put_on, set_aside
+from torchmagic.probes.user_modes import dispatch_modes, function_modes, plain_tensors, put_on, set_aside
 from torchmagic.probes.user_warnings import warn_at_user
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
 
@@ -201,13 +201,14 @@ class Taps:
         if grad_enabled:
             set_grad_enabled(False)
         try:
-            for listener in listeners:
-                try:
-                    listener(*arguments)
-                except self._loud:
-                    raise
-                except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
-                    self._on_failure(getattr(listener, "__self__", listener), error)
+            with plain_tensors():
+                for listener in listeners:
+                    try:
+                        listener(*arguments)
+                    except self._loud:
+                        raise
+                    except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
+                        self._on_failure(getattr(listener, "__self__", listener), error)
         finally:
             if grad_enabled:
                 set_grad_enabled(True)

@@ -15,6 +15,7 @@ from torchmagic.probes.held_state import HeldState
 from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import storage_of
 from torchmagic.probes.replay_wrappers import plain_saving
+from torchmagic.probes.user_modes import tensors_as_they_are
 from torchmagic.tensors import accelerators
 
 # Where a module keeps the hooks of the user's.
@@ -43,7 +44,10 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
         own.update({name: _quiet_hooks(own[name]) for name in HOOKS if own.get(name)})
     silence = io.StringIO()
     try:
-        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings(), plain_saving():
+        quiet = contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings()
+        with contextlib.ExitStack() as stack:
+            for each in (*quiet, plain_saving(), tensors_as_they_are()):
+                stack.enter_context(each)
             yield
     finally:
         held.put_back()

@@ -1,5 +1,10 @@
-"""This file is the user's modes: what they put around all operators, set aside while torchmagic itself computes."""
+"""This file is the user's own ways of operators, which are set aside while torchmagic itself computes.
 
+They put modes around all operators, and have classes of tensors whose ``__torch_function__`` is called for each.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -7,6 +12,8 @@ from torch import overrides
 from torch.utils import _python_dispatch as dispatch
 
 dispatch_modes, function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
+# Inside the first, tensors of a class of the user's are as torch's own; inside the second they are the user's again.
+plain_tensors, tensors_as_they_are = torch._C.DisableTorchFunctionSubclass, torch._C._EnableTorchFunction
 
 
 class Aside(NamedTuple):
@@ -32,3 +39,14 @@ def put_on(aside: Aside) -> None:
         overrides._push_mode(mode)  # type: ignore[no-untyped-call] # torch
     for mode in reversed(aside.dispatch):
         dispatch._push_mode(mode)
+
+
+@contextmanager
+def users_ways_aside() -> Iterator[None]:
+    """Have no mode of the user's on inside, and tensors of a class of theirs as torch's own."""
+    aside = set_aside()
+    try:
+        with plain_tensors():
+            yield
+    finally:
+        put_on(aside)

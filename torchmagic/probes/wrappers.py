@@ -17,6 +17,7 @@ from torchmagic.probes.appearance import uncounted
 from torchmagic.probes.sites import hide_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.turn import Turn
+from torchmagic.tensors.presence import PLAIN
 
 now = time.perf_counter_ns
 frame_at = sys._getframe
@@ -66,7 +67,7 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
             return original(tensors, *args, **kwargs)
         taps.weighted = (args[0] if args else kwargs.get("grad_tensors")) is not None
         taps.emit("backward_begin", tensors, frame_at(1))
-        if heard["backward_of_leaf"] and isinstance(tensors, torch.Tensor) and tensors.is_leaf:
+        if heard["backward_of_leaf"] and type(tensors) in PLAIN and tensors.is_leaf:
             taps.emit("backward_of_leaf", tensors, frame_at(1))
         depth, leaves, stack = taps.depth, taps.leaves, taps.stack
         taps.depth, taps.leaves, taps.stack = 1, False, []
