@@ -239,3 +239,20 @@ def test_a_reentrant_checkpoint_of_the_part_that_comes_to_the_result_is_a_cut(li
     ways = [(each, [result.value for result in each.results]) for each in every]
     cuts = [cut for scope, results in ways for cut in cuts_above(scope, results, every, frozenset({"first"}))]
     assert [(cut.line, cut.how) for cut in dict.fromkeys(cuts)] == [(line, REENTRANT) for line in found]
+
+
+@pytest.mark.timeout(60)
+def test_names_that_are_given_through_each_other_are_each_followed_once():
+    names = [f"q{i}" for i in range(30)]
+    body = "\n".join(f"    {name} = ({' + '.join(names)}) * 0.1" for name in names)
+    assert cuts(f"for x in loader:\n{body}\n    loss = (q0 * model(x)).detach()\n    loss.backward()") == [
+        (32, ".detach()")
+    ]
+
+
+@pytest.mark.timeout(60)
+def test_functions_that_call_each_other_are_each_looked_into_once():
+    names = [f"f{i}" for i in range(30)]
+    every = "\n".join(f"def {name}(x):\n    return {' + '.join(f'{each}(x)' for each in names)}" for name in names)
+    source = f"{every}\ndef last(x):\n    return x.detach()\nloss = f0(last(model(x)))\nloss.backward()"
+    assert cuts(source) == [(62, ".detach()")]

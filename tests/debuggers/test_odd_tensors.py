@@ -154,3 +154,31 @@ def test_what_can_be_read_of_a_gradient_that_wraps_another_is_told():
         steps, values = plain.series(metric, name=subject)
         assert wrapping.series(metric, name=subject) == (steps, pytest.approx(values, rel=1e-5))
     assert all(math.isnan(each) for each in wrapping.series("update_swallowed")[1])
+
+
+@pytest.mark.parametrize("level", ["basic", "intermediate", "advanced", "expert"])
+def test_weights_whose_memory_is_freed_between_their_uses_are_left_alone(level):
+    net = nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2))
+    first = net[0].weight
+    kept, size = first.detach().clone(), first.untyped_storage().nbytes()
+
+    def bring_back(*_):
+        first.untyped_storage().resize_(size)
+        first.data.copy_(kept)
+
+    def free(*_):
+        kept.copy_(first.data)
+        first.untyped_storage().resize_(0)
+
+    free()
+    net[0].register_forward_pre_hook(bring_back)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    opt.register_step_post_hook(free)
+
+    def work():
+        for _ in range(6):
+            opt.zero_grad()
+            functional.cross_entropy(net(X), Y).backward()
+            opt.step()
+
+    assert watched(work, level=level).steps == 6

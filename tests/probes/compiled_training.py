@@ -150,7 +150,7 @@ def compiled(how, settings=None, **options):
     return training, run, {
         "graphs": dynamo.counters["stats"]["unique_graphs"],
         "breaks": sum(dynamo.counters["graph_break"].values()),
-        "again": Counter(note.co_name for note in notes if note.recompile_reason),
+        "again": Counter(note.co_name for note in notes if getattr(note, "recompile_reason", None)),
         "ours": {note.co_filename for note in notes if "torchmagic" in (note.co_filename or "")},
         "named": [note.co_name for note in notes if note.co_name],
     }  # fmt: skip

@@ -11,10 +11,17 @@ from torch.nn import functional
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.probes.graph_walk import Packing
 from torchmagic.records.note import FailureRecord
 from torchmagic.session.session import Session
 
 NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_packed(monkeypatch):
+    """Have what another test packed forgotten, as in another process."""
+    monkeypatch.setattr(Packing, "was_seen", False)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from torchmagic.probes.graph_walk import READABLE
 from torchmagic.records.memory import UnseenGraphRecord
 
 LOOP = """
@@ -110,6 +111,7 @@ def test_what_else_the_process_has_is_told_apart(run_cell):
     assert run.series("memory_bytes", name="other")[1][2] > 50 * 2**20
 
 
+@pytest.mark.skipif(not READABLE, reason="an older torch hides what was changed")
 def test_a_tensor_that_was_changed_after_it_was_saved_is_counted_and_raises_only_in_the_users_backward(run_cell):
     source = """
         net = nn.Linear(4, 4)

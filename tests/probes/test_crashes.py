@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from torchmagic.debuggers.watching import watch
+from torchmagic.probes.graph_walk import READABLE
 from torchmagic.records.crash import (
     CrashKind,
     CrashSiteRecord,
@@ -203,6 +204,7 @@ def test_the_line_that_changes_is_found(run_cell, change, line):
     assert (record.name, record.made_by.removesuffix("Backward0"), record.sure) == ("h", "Sigmoid", True)
 
 
+@pytest.mark.skipif(not READABLE, reason="an older torch hides what was changed")
 def test_a_step_in_between_names_the_parameter_and_its_optimizer(run_cell):
     source = """
         net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))

@@ -15,6 +15,8 @@ from torchmagic.probes.schedule_wrappers import SCHEDULERS
 from torchmagic.records.schedule import ScheduleRecord
 
 ONLY = {"only": ("lr",)}
+# An older torch warns of what it does itself.
+OLDER = pytest.mark.filterwarnings("ignore:The epoch parameter:UserWarning")
 SETUP = """
 from torch.optim import lr_scheduler
 net, x = nn.Linear(2, 1), torch.ones(4, 2)
@@ -122,6 +124,7 @@ def test_a_scaler_that_skipped_the_optimizer_is_told_beside(run_cell):
     assert (found.before_optimizer, found.scaled) == (True, True)
 
 
+@OLDER
 def test_a_schedule_of_schedules_is_one_schedule(run_cell):
     source = SETUP + (
         "warm, then = lr_scheduler.LinearLR(opt, total_iters=3), lr_scheduler.ExponentialLR(opt, 0.9)\n"
@@ -285,6 +288,7 @@ def test_a_schedule_that_is_gone_unstepped_when_the_run_ends_is_told_where_it_wa
     assert (record.stepped, record.built.source, record.optimizer) == (False, build, "opt")
 
 
+@OLDER
 def test_the_parts_of_a_chain_that_was_stepped_are_not_told_when_they_are_gone(run_cell):
     build = (
         "s = torch.optim.lr_scheduler.SequentialLR(opt, [torch.optim.lr_scheduler.LinearLR(opt), "

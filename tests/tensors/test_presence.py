@@ -6,7 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from torchmagic.tensors.presence import has_numbers, is_stored, is_transformed, plain
+from torchmagic.tensors.describe import describe
+from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.presence import has_numbers, is_freed, is_stored, is_transformed, plain
+from torchmagic.tensors.reduce import norms
+from torchmagic.tensors.sources import dense_values
 
 
 class Doubling(torch.Tensor):
@@ -77,3 +81,30 @@ def test_in_a_fake_mode_there_are_none_and_what_it_made_never_has_some():
         assert not has_numbers(outside)
     assert not has_numbers(made)
     assert has_numbers(outside)
+
+
+def freed(tensor):
+    """Give back the memory of a tensor, as offloading does."""
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
+def test_a_tensor_whose_memory_was_freed_has_no_numbers():
+    weight = freed(nn.Linear(4, 3).weight)
+    assert is_freed(weight)
+    assert not has_numbers(weight)
+    assert plain(weight) is None
+    assert not is_freed(torch.empty(0, 3))
+    assert not is_freed(torch.empty(3, device="meta"))
+    assert not is_freed(torch.ones(2, 2).to_sparse())
+
+
+def test_of_freed_memory_nothing_is_read():
+    weight = freed(nn.Linear(4, 3).weight)
+    assert norms([weight, torch.ones(4)]) == [0.0, 2.0]
+    assert [found.num_values for found in moments_of([weight, torch.ones(4)])] == [0, 4]
+    record = describe(weight)
+    assert record.statistics is None
+    assert record.notes == ("a tensor whose memory was freed has no values",)
+    with pytest.raises(ValueError, match="a tensor whose memory was freed has no values to compare"):
+        dense_values(weight)

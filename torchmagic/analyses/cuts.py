@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torchmagic.analyses.cutting import cutting, line_of_cut
 from torchmagic.analyses.recomputing import REENTRANT, recomputed
@@ -59,6 +59,8 @@ class _Search:
     scopes: Sequence[Scope]
     sources: frozenset[str]
     own: frozenset[str]  # classes in whose methods every part of ``self`` is such a result
+    # How deep each function was looked into, by itself and by which of its arguments come from a model.
+    depths: dict[tuple[int, frozenset[str]], int] = field(default_factory=dict)
 
 
 def cuts_above(scope: Scope, results: Sequence[ast.expr], every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
@@ -133,7 +135,10 @@ def _in_calls(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset
                 if _touches(search, scope, given, tainted)
             }
             marked |= {each.arg for each in node.keywords if each.arg and _touches(search, scope, each.value, tainted)}
-            yield from _in_scope(search, called, results, frozenset(marked), depth + 1)
+            way = id(called), frozenset(marked)
+            if search.depths.get(way, DEEPEST + 1) > depth:  # else nothing more is found there
+                search.depths[way] = depth
+                yield from _in_scope(search, called, results, frozenset(marked), depth + 1)
 
 
 def _classes_of(search: _Search, name: str) -> frozenset[str]:
@@ -147,26 +152,30 @@ def _touches(search: _Search, scope: Scope, value: ast.expr, tainted: frozenset[
     return any(_is_source(search, scope, node) for node in ast.walk(value)) or _depends(search, scope, value, tainted)
 
 
-def _depends(
-    search: _Search, scope: Scope, value: ast.AST, tainted: frozenset[str], seen: frozenset[str] = frozenset()
-) -> bool:
+def _depends(search: _Search, scope: Scope, value: ast.AST, tainted: frozenset[str]) -> bool:
     """Whether an expression's value comes from a model."""
     if not isinstance(value, ast.expr):
         return False
     if ANYTHING in search.sources:
         return True
-    for node in _of_values(value):
-        if isinstance(node, ast.Call) and _is_source(search, scope, node.func):
-            return True
-        name = name_of(node)
-        if not name:
-            continue
-        if name in tainted or (_is_source(search, scope, node) and isinstance(node, ast.Attribute) and scope.owner):
-            return True
-        given = [] if name in seen else scope.given(name)
-        if any(_depends(search, scope, each.value, tainted, seen | {name}) for each in given):
-            return True
+    todo: list[ast.expr] = [value]
+    seen: set[str] = set()
+    while todo:
+        for node in _of_values(todo.pop()):
+            name = name_of(node)
+            if isinstance(node, ast.Call) and _is_source(search, scope, node.func):
+                return True
+            if name and (name in tainted or _is_part(search, scope, node)):
+                return True
+            if name and name not in seen:
+                seen.add(name)
+                todo += [each.value for each in scope.given(name)]
     return False
+
+
+def _is_part(search: _Search, scope: Scope, node: ast.AST) -> bool:
+    """Whether a method names a part of its object that is looked for."""
+    return isinstance(node, ast.Attribute) and bool(scope.owner) and _is_source(search, scope, node)
 
 
 def _of_values(value: ast.AST) -> Iterator[ast.AST]:

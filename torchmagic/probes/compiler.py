@@ -14,6 +14,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _set_strategy: Any = getattr(eval_frame, "set_code_exec_strategy", None)
 _skip_code: Any = getattr(eval_frame, "skip_code", None)  # what stood for it before torch 2.7
+# Whether code of ours can be marked so that what it calls is not compiled either; else that is said while it runs.
+MARKS_CALLS = _set_strategy is not None
 # Code of wrappers, by its identity, and files of ours, of which the functions are marked.
 _codes: dict[int, CodeType] = {}
 _marked: set[str] = set()
@@ -38,6 +40,20 @@ def not_compiled(code: CodeType) -> None:
         _set_strategy(code, eval_frame._FrameExecStrategy(action.SKIP, action.DEFAULT))
     elif _skip_code is not None:
         _skip_code(code)
+
+
+class Interpreted:
+    """Inside, nothing is compiled."""
+
+    def __enter__(self) -> None:
+        self._compiler = eval_frame.set_eval_frame(None)
+
+    def __exit__(self, *_: object) -> None:
+        eval_frame.set_eval_frame(self._compiler)
+
+
+for _each in (Interpreted.__enter__, Interpreted.__exit__):
+    not_compiled(_each.__code__)
 
 
 def traced_as(wrapper: Any, original: Any) -> None:

@@ -10,12 +10,21 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.notebook import GlobalModesRecord
 from torchmagic.session.recorder import Recorder
 
+
+def _default_device() -> torch.device:
+    """Return the default device; older versions of torch raise where one was set and taken back."""
+    try:
+        return torch.get_default_device()
+    except AttributeError:
+        return torch.device("cpu")
+
+
 # How a mode is read, and what it is in a fresh kernel, by the call that changes it.
 MODES: dict[str, tuple[Callable[[], Any], Any]] = {
     "torch.set_grad_enabled": (torch.is_grad_enabled, True),
     "torch.inference_mode": (torch.is_inference_mode_enabled, False),
     "torch.set_default_dtype": (torch.get_default_dtype, torch.float32),
-    "torch.set_default_device": (torch.get_default_device, torch.device("cpu")),
+    "torch.set_default_device": (_default_device, torch.device("cpu")),
     "torch.use_deterministic_algorithms": (torch.are_deterministic_algorithms_enabled, False),
     "torch.autocast": (torch._C._is_any_autocast_enabled, False),
 }

@@ -1,7 +1,7 @@
 """This file is the flow of gradients to one optimizer: which of its parameters still wait for their first."""
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
@@ -111,6 +111,15 @@ class Flow:
         for (each, _), length in zip(alive, lengths, strict=True):
             each.changed = each.changed or each.length not in (None, length)
             each.length = length
+
+    def compare(self, held: Mapping[str, int]) -> None:
+        """Notice parameters in whose place the model has another one now: its own code gives it its values.
+
+        Args:
+            held: Identities of the parameters that models have now, by their names.
+        """
+        for key, each in self.waiting.items():
+            each.changed = each.changed or (each.ref() is not None and held.get(self.names[key], key) != key)
 
     def record(self, name: str, num_backwards: int) -> GradientFlowRecord:
         """Return what is known as a record."""

@@ -12,7 +12,15 @@ MOST_ATTRIBUTES, MOST_ITEMS = 64, 256
 # Nodes that run user code again in the backward: what that code touches and holds is not in the graph.
 RECOMPUTING = ("CheckpointFunctionBackward",)
 
+# Before torch 2.13 what a node saved cannot be read as it lies there: it is unpacked, which is harmless without hooks.
+READABLE = hasattr(torch._C._autograd.SavedTensor, "unpack_hook")
 _SAVED: dict[type, tuple[str, ...]] = {}
+
+
+class Packing:
+    """Whether hooks that pack what nodes save were seen in this process, where an older torch cannot be asked."""
+
+    was_seen = False
 
 
 class Walk(NamedTuple):
@@ -72,7 +80,7 @@ def saved(nodes: Iterable[Any]) -> Saved:
     """Return what nodes hold for the backward.
 
     The tensors are read as they lie in the graph: nothing is unpacked, so that no version is compared and no hook of
-    the user's runs. What a hook has packed is not seen.
+    the user's runs. What a hook has packed is not seen; with an older torch, nothing is where there were such hooks.
     """
     tensors: list[torch.Tensor] = []
     unseen: set[str] = set()
@@ -109,6 +117,8 @@ def _attributes(node: Any) -> tuple[str, ...]:
 
 def _read(node: Any, attribute: str) -> tuple[list[torch.Tensor], bool]:
     """Return the tensors under one attribute, and whether all of them could be seen."""
+    if not READABLE:
+        return _unpacked(node, attribute)
     try:
         value = getattr(node, attribute)
     except RuntimeError:  # a backward has freed them
@@ -117,11 +127,25 @@ def _read(node: Any, attribute: str) -> tuple[list[torch.Tensor], bool]:
     for each in value if isinstance(value, tuple) else (value,):
         if each is None:
             continue
-        if not hasattr(each, "unpack_hook") or each.unpack_hook is not None:  # before torch 2.6 it cannot be told
+        if each.unpack_hook is not None:
             seen = False
         elif isinstance(each.data, torch.Tensor):
             tensors.append(each.data)
     return tensors, seen
+
+
+def _unpacked(node: Any, attribute: str) -> tuple[list[torch.Tensor], bool]:
+    """Do the same with an older torch, which says no otherwise whether a tensor was freed, or changed since."""
+    if Packing.was_seen:
+        return [], False
+    custom_made = isinstance(node, torch._C._FunctionBase)
+    name = attribute.replace("_raw_", "" if custom_made else "_", 1)
+    try:
+        value = getattr(node, name)
+    except RuntimeError as error:
+        return [], "inplace" not in str(error)
+    values = value if isinstance(value, tuple) else (value,)
+    return [each for each in values if isinstance(each, torch.Tensor)], True
 
 
 def _kept(node: Any) -> list[torch.Tensor]:

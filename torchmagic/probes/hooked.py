@@ -37,6 +37,7 @@ from torchmagic.probes.move_wrappers import MOVES, wrap_move
 from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged, wrap_worker
 from torchmagic.probes.read_wrappers import READS, wrap_read
 from torchmagic.probes.reset_wrappers import wrap_zero_grad
+from torchmagic.probes.saving_wrappers import SAVING, wrap_saving
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
 from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_next, wrap_train
@@ -80,6 +81,7 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (torch.amp.GradScaler, "unscale_", wrap_unscale),
     (torch.amp.GradScaler, "step", wrap_scaler_step),
     (torch.amp.GradScaler, "update", wrap_update),
+    *((owner, name, wrap_saving) for owner, name in SAVING),
     *((owner, name, wrap_init) for owner, name in INITS),
     *((owner, name, wrap_start_processes) for owner, name in STARTS),
 )

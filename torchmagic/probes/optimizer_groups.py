@@ -1,6 +1,7 @@
 """This file watches the groups of optimizers: what each was told, and where its optimizer was built."""
 
 import weakref
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
@@ -14,9 +15,18 @@ from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.objective import GroupRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.batch import has_values
 
 # Optimizers that are told; a loop may build one for each fold.
 MOST_OPTIMIZERS = 64
+# What a group has that is no setting, is a field of its own, or only says how the same step is computed.
+NO_SETTINGS = frozenset({
+    "params", "param_names", "name", "lr", "weight_decay", "maximize", "decoupled_weight_decay",
+    "foreach", "capturable", "differentiable",
+})  # fmt: skip
+# Numbers of one setting that are told.
+MOST_NUMBERS = 8
+Setting = bool | int | float | str
 
 
 class BuildingSites:
@@ -96,7 +106,26 @@ class OptimizerGroups:
                     maximize=bool(group.get("maximize", False)),
                     step=step,
                     built=built,
+                    settings=settings_of(group),
                 )
             )
             begin = end
         return found
+
+
+def settings_of(group: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return the settings of a group beside those that a ``GroupRecord`` has fields for."""
+    found = {str(name): _setting(value) for name, value in group.items() if name not in NO_SETTINGS}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _setting(value: Any) -> Setting | None:
+    """Return a setting as a plain value; None for what is none, such as a tensor on a device, which would be waited for."""
+    if value is None:
+        return "none"
+    if type(value) in (tuple, list):
+        parts = [_setting(each) for each in value[:MOST_NUMBERS]]
+        return None if None in parts else ", ".join(map(str, parts))
+    if type(value) is torch.Tensor and value.device.type == "cpu" and value.numel() == 1 and has_values(value):
+        return _setting(value.item())
+    return value if type(value) in (bool, int, float, str) else None

@@ -13,7 +13,7 @@ from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_
 from torchmagic.probes.executed import Executed, parts_of
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
 from torchmagic.probes.members import Optimizer
-from torchmagic.probes.module_parts import named_parameters_of
+from torchmagic.probes.module_parts import named_parameters_of, uncompiled
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -118,6 +118,7 @@ class Received:
             stepping: Lines at which optimizers step, this one's too.
         """
         flow.measure()
+        flow.compare(self._held())
         elsewhere = self._names()
         waiting = {flow.names[key]: each for key, each in flow.waiting.items()}
         known = [name for model in self._cast.models for name in model.parameters] or list(flow.names.values())
@@ -162,6 +163,11 @@ class Received:
         """Whether a path is that of one of torch's own layers, whose forward uses all that it has."""
         kinds = (type(part) for each, part in parts_of(self._cast) if each == path)
         return any(str(kind.__module__).startswith("torch.nn.modules.") for kind in kinds)
+
+    def _held(self) -> dict[str, int]:
+        """Return the identities of the parameters that the models have now, by their names."""
+        alive = [(model.name, uncompiled(module)) for model in self._cast.models if (module := model.ref()) is not None]
+        return {f"{name}.{path}": id(each) for name, module in alive for path, each in named_parameters_of(module)}
 
     def _names(self) -> dict[int, str]:
         """Return the names of the parameters of all modules that the user has names for."""

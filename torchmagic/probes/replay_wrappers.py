@@ -121,7 +121,8 @@ def _take_back(mine: _Setting) -> None:
 @contextmanager
 def plain_saving() -> Iterator[None]:
     """Keep what a graph saves from hooks of the user's, who would count it, or hold it for good."""
-    if torch._C._autograd._top_saved_tensors_default_hooks(True) is None:  # noqa: FBT003 - there is no public way to ask
+    newest = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)  # before torch 2.7 nobody can ask
+    if newest is not None and newest(True) is None:  # noqa: FBT003 - its only argument, which has no name
         yield
         return
     with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, lambda tensor: tensor):

@@ -13,7 +13,7 @@ from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.pacing import next_look
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.presence import is_stored
+from torchmagic.tensors.presence import is_freed, is_stored
 from torchmagic.tensors.reduce import is_measurable, values_of
 
 # Steps between the first look and a comparison; elements of a parameter, and parameters, that are looked at.
@@ -73,7 +73,7 @@ class _Sample(NamedTuple):
 
     def _present(self) -> torch.Tensor | None:
         tensor = self.ref()
-        if tensor is None or tensor.shape != self.shape or tensor.dtype != self.values.dtype:
+        if tensor is None or is_freed(tensor) or (tensor.shape, tensor.dtype) != (self.shape, self.values.dtype):
             return None
         return values_of(tensor).reshape(-1)[self.places] if tensor.device == self.values.device else None
 

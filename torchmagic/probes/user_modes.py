@@ -11,9 +11,31 @@ import torch
 from torch import overrides
 from torch.utils import _python_dispatch as dispatch
 
+from torchmagic.probes.compiler import MARKS_CALLS, Interpreted, not_compiled
+
 dispatch_modes, function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
+
+
+class _Older:
+    """What an older torch needs beside, inside which nothing may be compiled."""
+
+    def __init__(self) -> None:
+        self._both = torch._C.DisableTorchFunctionSubclass(), Interpreted()
+
+    def __enter__(self) -> None:
+        for each in self._both:
+            each.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        for each in reversed(self._both):
+            each.__exit__(None, None, None)
+
+
+for _each in (_Older.__init__, _Older.__enter__, _Older.__exit__):
+    not_compiled(_each.__code__)
 # Inside the first, tensors of a class of the user's are as torch's own; inside the second they are the user's again.
-plain_tensors, tensors_as_they_are = torch._C.DisableTorchFunctionSubclass, torch._C._EnableTorchFunction
+plain_tensors: Any = torch._C.DisableTorchFunctionSubclass if MARKS_CALLS else _Older
+tensors_as_they_are = torch._C._EnableTorchFunction
 
 
 class Aside(NamedTuple):

@@ -24,7 +24,14 @@ def has_numbers(tensor: torch.Tensor) -> bool:
     kind = type(tensor)
     if kind not in PLAIN and (kind.__name__ == "FakeTensor" or not issubclass(kind, torch.Tensor)):
         return False  # of a mock torch would read memory that is none of a tensor's
-    return not tensor.is_meta and not _is_wrapped(tensor) and not is_transformed()
+    return not tensor.is_meta and not _is_wrapped(tensor) and not is_transformed() and not is_freed(tensor)
+
+
+def is_freed(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's memory was given back, as offloading does with weights between their uses."""
+    if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta or not tensor.numel():
+        return False
+    return not tensor.is_nested and tensor.untyped_storage().nbytes() == 0  # reading it would end the process
 
 
 def is_stored(tensor: torch.Tensor) -> bool:

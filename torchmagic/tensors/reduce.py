@@ -7,12 +7,13 @@ from typing import Any
 import torch
 
 from torchmagic.tensors.exact import exact_moments
-from torchmagic.tensors.presence import PLAIN, plain
+from torchmagic.tensors.presence import PLAIN, is_freed, plain
 
 # Up to so many numbers, which a core's second-level cache holds, packing tensors into one costs less than going
 # through them one by one (measured on a CPU, from 6 tensors to 200).
 SMALL = 1 << 18
 SINGLES = (torch.float32, torch.float64)
+FREED = "its memory was freed"
 # What torch raises for tensors without storage, packed types, and subclasses that lack an operator.
 flatten_dense_tensors: Any = torch._C._nn.flatten_dense_tensors  # noqa: SLF001 - what torch's helper calls
 UNREADABLE_ERRORS = (RuntimeError, NotImplementedError, TypeError, AttributeError)
@@ -24,6 +25,8 @@ def values_of(tensor: torch.Tensor) -> torch.Tensor:
         local = tensor.to_local() if hasattr(tensor, "to_local") else tensor
         stored = plain(local)
         tensor = local if stored is None else stored
+    if is_freed(tensor):
+        raise RuntimeError(FREED)
     tensor = tensor.detach()
     if tensor.layout is torch.strided:
         return tensor
@@ -36,14 +39,16 @@ def is_measurable(tensor: torch.Tensor) -> bool:
     """Whether a tensor holds numbers that a norm can be taken of."""
     if tensor.is_meta or type(tensor).__name__ == "FakeTensor" or tensor.is_quantized:
         return False
-    if torch.nn.parameter.is_lazy(tensor):
+    if torch.nn.parameter.is_lazy(tensor) or is_freed(tensor):
         return False
     return tensor.is_floating_point() or tensor.is_complex()
 
 
 def is_single(tensor: torch.Tensor) -> bool:
     """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class."""
-    return tensor.dtype in SINGLES and tensor.layout is torch.strided and type(tensor) in PLAIN
+    if tensor.dtype not in SINGLES or tensor.layout is not torch.strided or type(tensor) not in PLAIN:
+        return False
+    return not is_freed(tensor)
 
 
 def norms(tensors: Sequence[torch.Tensor]) -> list[float]:

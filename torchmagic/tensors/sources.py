@@ -6,6 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 
+from torchmagic.tensors.presence import is_freed
+
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
 
 
@@ -54,8 +56,8 @@ def as_tensor(value: Any) -> tuple[torch.Tensor, tuple[str, ...]]:
 
 def stored_values(tensor: torch.Tensor) -> StoredValues:
     """The values to measure: those stored, for layouts that do not store all that they show."""
-    if tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
-        return StoredValues(values=None, notes=("a meta or fake tensor has no values",))
+    if absent := _absent(tensor):
+        return StoredValues(values=None, notes=(f"{absent} has no values",))
     plain = tensor.detach()
     if plain.is_nested:
         note = "nested: statistics are of the values of all its parts"
@@ -70,15 +72,22 @@ def stored_values(tensor: torch.Tensor) -> StoredValues:
     return _without_repeats(plain)
 
 
+def _absent(tensor: torch.Tensor) -> str:
+    """Return what kind of tensor without values it is; empty for one that has some."""
+    if tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
+        return "a meta or fake tensor"
+    return "a tensor whose memory was freed" if is_freed(tensor) else ""
+
+
 def dense_values(tensor: torch.Tensor) -> torch.Tensor:
     """Return all values of a tensor as a dense one of its shape; layouts that store less are copied.
 
     Raises:
         ValueError: If it has no values to read, or no single shape.
     """
+    if absent := _absent(tensor):
+        raise ValueError(f"{absent} has no values to compare")
     plain = tensor.detach()
-    if plain.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
-        raise ValueError("a meta or fake tensor has no values to compare")
     if plain.is_nested or isinstance(plain, _Sharded):
         raise ValueError("nested and distributed tensors cannot be compared; compare their parts")
     if plain.is_quantized:
