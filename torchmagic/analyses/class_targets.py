@@ -1,5 +1,6 @@
 """This file is the class targets: of each loader that is trained on, how its classes are spread over the batches."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchmagic.records.data import ClassCountsRecord, Source
@@ -13,6 +14,8 @@ CLASSIFYING = ("cross_entropy", "nll_loss", "margin", "soft_margin", "focal")
 # A loader is trained on when a backward followed at least one in so many of its batches: a batch that was fetched
 # before an evaluation may be mistaken for one of it.
 TRAINED = 3
+# Of a loader in a fixed order, a look at some batches misses classes; so does one at some calls of a loss.
+MOST_OF = 2 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +40,8 @@ def trained_loaders(run: Run) -> list[tuple[LoaderRecord, LoaderUseRecord]]:
 def class_targets(run: Run) -> list[ClassTargets]:
     """Return, a loader, the field of its batches that is what a loss for classes is given.
 
-    Where a loss got classes, the field has all of them, and as few others as any; of several such fields it is the one
-    that is mixed best. Where all losses compare numbers, there is none.
+    Where a loss got classes, the field has them, and as few others as any; of several such fields it is the one that
+    is mixed best. Where all losses compare numbers, there is none.
     """
     counted = run.of(ClassCountsRecord)
     losses = run.of(LossRecord)
@@ -57,12 +60,32 @@ def class_targets(run: Run) -> list[ClassTargets]:
         fields = [
             each
             for each in counted
-            if each.source is Source.LOADER and each.name == loader.name and wanted <= set(each.counts)
+            if each.source is Source.LOADER and each.name == loader.name and _fits(each, use, wanted, counted)
         ]
         if fields:
             counts = min(fields, key=lambda each: (len(wanted ^ set(each.counts)) if wanted else 0, _few(each)))
             found.append(ClassTargets(loader=loader, use=use, counts=counts))
     return found
+
+
+def _fits(
+    record: ClassCountsRecord, use: LoaderUseRecord, wanted: set[str], counted: Sequence[ClassCountsRecord]
+) -> bool:
+    """Whether a field has the classes that losses got: all, or most and few others where not all batches were seen."""
+    found = _classes(record, counted)
+    sampled = record.num_batches < use.num_batches
+    return wanted <= found or (sampled and len(found & wanted) >= MOST_OF * max(len(wanted), len(found)))
+
+
+def _classes(record: ClassCountsRecord, counted: Sequence[ClassCountsRecord]) -> set[str]:
+    """Return the classes in a field of a loader, and of those that are made anew in its place, as in each epoch."""
+    alike = [each for each in counted if each.source is Source.LOADER and each.field == record.field]
+    return {name for each in alike if family_of(each.name) == family_of(record.name) for name in each.counts}
+
+
+def family_of(loader: str) -> str:
+    """Return the name that a loader shares with those that were made anew in its place."""
+    return loader.partition("#")[0]
 
 
 def _few(record: ClassCountsRecord) -> float:

@@ -43,8 +43,7 @@ class _Squash:
     def __init__(self, path: str, kind: str, place: Place | None) -> None:
         self.path, self.kind, self.place = path, kind, place
         self.is_hidden = self.is_gate = self.is_output = False
-        self.flat: list[torch.Tensor] = []
-        self.count = 0
+        self.flat: list[torch.Tensor] = []  # of each call, the share that lies at a limit
         self.calls = 0
 
     @property
@@ -54,7 +53,10 @@ class _Squash:
 
 
 class Squashes:
-    """Records ``saturated_share`` per sigmoid and tanh, module or call, and at the end a ``SquashRecord`` of each."""
+    """Records ``saturated_share`` per sigmoid and tanh, module or call, and at the end a ``SquashRecord`` of each.
+
+    Of one that is called several times in a step, the share is that of the call with the largest.
+    """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
         self._cast, self._taps, self._pacer = cast, taps, pacer
@@ -141,8 +143,7 @@ class Squashes:
             middle, half = RANGES[kind]
             values = output.detach().reshape(-1)
             values = values[:: -(-values.numel() // MOST_VALUES)]
-            squash.flat.append(torch.count_nonzero((values - middle).abs_() >= half - AT_THE_LIMIT))
-            squash.count += values.numel()
+            squash.flat.append(((values - middle).abs_() >= half - AT_THE_LIMIT).float().mean())
         self._look.took += now() - began
 
     def _end(self, module: nn.Module, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
@@ -171,13 +172,14 @@ class Squashes:
 
     def _close(self) -> None:
         began = now()
-        seen = [squash for squash in self._known.values() if squash.count]
+        seen = [squash for squash in self._known.values() if squash.flat]
         if seen and self._recorder is not None:
             flat = iter(fetch([each for squash in seen for each in squash.flat]))
-            shares = [sum(next(flat) for _ in squash.flat) / squash.count for squash in seen]
+            # one that is used in several places may be sound in some of them
+            shares = [max(next(flat) for _ in squash.flat) for squash in seen]
             self._recorder.append("saturated_share", shares, tuple(squash.path for squash in seen))
         for squash in seen:
-            squash.flat, squash.count, squash.calls = [], 0, 0
+            squash.flat, squash.calls = [], 0
         self._look.took += now() - began
         self._looks += 1
         self._pacer.pay("squashes", self._look.cost())

@@ -15,7 +15,7 @@ Humbatova et al., DeepCrime, ISSTA 2021.
 import itertools
 from collections.abc import Iterator
 
-from torchmagic.analyses.class_targets import ClassTargets, class_targets
+from torchmagic.analyses.class_targets import ClassTargets, class_targets, family_of
 from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -41,10 +41,10 @@ def unshuffled_loader(
         counts, record = each.counts, each.loader
         share = counts.num_few / max(counts.num_batches, 1)
         chance = _by_chance(each)
-        sampled = record.shuffle is False and record.name not in told
+        sampled = record.shuffle is False and family_of(record.name) not in told
         if not sampled or share <= min_share or counts.num_batches < min_batches or chance > most_by_chance:
             continue
-        told.add(record.name)
+        told.add(family_of(record.name))
         few = "a single class" if len(counts.counts) == 2 else "one or two classes"  # noqa: PLR2004 - of two
         # What comes in order is known whole only when all of it was looked at.
         least = "" if 0 < (record.num_batches or 0) <= counts.num_batches else "at least "
