@@ -8,12 +8,15 @@ from torchmagic.analyses.finding_difference import without_match
 from torchmagic.analyses.last_memory import last_memory
 from torchmagic.analyses.parameter_difference import parameter_changes
 from torchmagic.analyses.results import results
+from torchmagic.analyses.run_differences import causes, differences, first_values_differ, other_texts, seeds_are_known
 from torchmagic.analyses.run_facts import differing, environment_facts, setting_facts, training_facts
 from torchmagic.analyses.source_difference import num_changed, source_difference
+from torchmagic.jupyter.cell_magics import CELL_MAGICS, TORCHBENCH
+from torchmagic.records.beginning import BeginningRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import LoaderRecord, ModelRecord, ParameterRecord
 from torchmagic.records.note import EnvironmentRecord
-from torchmagic.records.objective import GroupRecord
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
 from torchmagic.session.run import Run
 
 OLD = "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\n"
@@ -28,6 +31,28 @@ def group(**given):
     known = {"optimizer": "opt", "class_name": "SGD", "subject": "opt", "parameters": ("w",), "num_elements": 4}
     known |= {"lr": 0.1, "weight_decay": 0.0, "decoupled": False, "maximize": False, "step": 0, "built": None}
     return GroupRecord(**known | given)
+
+
+def run_with(*records, steps=10, **attributes):
+    run = Run()
+    run.records += records
+    run.steps = steps
+    for name, value in attributes.items():
+        setattr(run, name, value)
+    return run
+
+
+def environment(seed):
+    return EnvironmentRecord(torch="2.13", python="3.11", platform="", device="cpu", num_threads=2, seed=seed)
+
+
+def began(**given):
+    return BeginningRecord(**{"seed": 0, "random": "aa", "model": "net"} | given)
+
+
+def model(**given):
+    known = {"name": "net", "class_name": "A", "num_parameters": 4, "num_trainable": 4, "num_bytes": 16}
+    return ModelRecord(**known | given)
 
 
 def trained(norms, *, metric="weight_norm", steps=None):
@@ -61,6 +86,18 @@ def test_a_changed_line_stands_between_lines_around_it():
     assert source_difference(OLD, OLD.replace("e = 5", "e = 50"), around=1) == [
         ("@", "line 4"), (" ", "d = 4"), ("-", "e = 5"), ("+", "e = 50"), (" ", "f = 6"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("magic", [each.name for each in (*CELL_MAGICS, TORCHBENCH)])
+def test_headers_of_ours_are_no_part_of_the_source(magic):
+    assert source_difference(OLD, f"%%{magic} --panel none\n\n%%torchprofile\n{OLD}") == []
+    assert num_changed(f"%%{magic} --name a\n{OLD}", f"%%{magic}\n{OLD}") == 0
+    assert num_changed(OLD, f"%%{magic}x\n{OLD}") == num_changed(OLD, f"%%time\n{OLD}") == 1
+
+
+def test_lines_below_a_header_keep_their_numbers():
+    new = "%%torchdebug\n" + OLD.replace("e = 5", "e = 50")
+    assert source_difference(OLD, new, around=1)[0] == ("@", "line 5")
 
 
 def test_each_place_after_a_gap_is_named():
@@ -133,6 +170,67 @@ def test_what_one_run_lacks_is_none():
     one, other = Run(), Run()
     other.records.append(LoaderRecord(name="l", batch_size=8, num_workers=0, sampler="RandomSampler", num_batches=4))
     assert differing([training_facts(one), training_facts(other)])["batch size"] == (None, 8)
+
+
+def test_every_setting_of_a_group_is_compared_and_those_of_another_optimizer_are_not():
+    one = run_with(group(settings={"momentum": 0.0, "nesterov": False, "initial_lr": 0.1}))
+    other = run_with(group(settings={"momentum": 0.9, "nesterov": True}))
+    assert causes(one, other) == {"momentum": (0.0, 0.9), "nesterov": (False, True)}
+    adam = run_with(group(class_name="Adam", settings={"betas": "0.9, 0.999"}))
+    assert causes(one, adam) == {"optimizer": ("SGD", "Adam")}
+    assert causes(one, run_with(group())) == {}  # an older run kept none
+
+
+def test_what_follows_from_another_difference_is_a_cause_only_by_itself():
+    frozen = {"num_trainable": 2}
+    assert causes(run_with(model()), run_with(model(**frozen))) == {"trainable parameters of the model": (4, 2)}
+    larger = run_with(model(num_parameters=8, **frozen))
+    assert causes(run_with(model()), larger) == {"parameters of the model": (4, 8)}
+
+
+def test_batch_sizes_and_layers_are_compared_where_both_runs_have_them():
+    one = run_with(began(batch_size=64, layers={"Dropout p": "0.1", "Tanh layers": "1"}))
+    other = run_with(began(batch_size=8, layers={"Dropout p": "0.5", "ReLU layers": "1"}))
+    assert causes(one, other) == {
+        "batch size given to the model": (64, 8), "Dropout p": ("0.1", "0.5"), "Tanh layers": ("1", None),
+        "ReLU layers": (None, "1"),
+    }  # fmt: skip
+    assert causes(one, run_with()) == {}
+
+
+def test_the_seed_that_counts_is_the_one_that_training_began_with():
+    one, other = run_with(environment(11), began(seed=7)), run_with(environment(12), began(seed=7))
+    assert causes(one, other) == {}
+    assert causes(one, run_with(environment(11), began(seed=8))) == {"seed": ("7", "8")}
+    assert causes(run_with(environment(1), steps=0), run_with(environment(2), steps=0)) == {"seed": ("1", "2")}
+
+
+def test_the_seed_of_an_older_run_that_trained_is_not_known():
+    one, older = run_with(environment(11), began(seed=7)), run_with(environment(12))
+    assert differences([one, older])["environment"] == {}
+    assert not seeds_are_known(one, older)
+
+
+def test_a_loss_with_label_smoothing_is_another_one():
+    known = {"loss": "loss", "place": None, "step": 0, "criteria": ("cross_entropy",), "mixed": False, "sign": 1}
+    known |= {"scale": 1.0, "weighted": False, "log_prob": False, "num_classes": 3}
+    one, other = (run_with(ObjectiveRecord(**known, altered=altered)) for altered in (False, True))
+    assert causes(one, other) == {"loss function with smoothing, weights or another reduction": (False, True)}
+
+
+def test_values_given_first_are_compared_where_they_were_read():
+    one, other = run_with(began(values="aa")), run_with(began(values="bb"))
+    assert (first_values_differ(one, other), first_values_differ(one, one)) == (True, False)
+    assert first_values_differ(one, run_with(began())) is None
+
+
+def test_texts_of_other_cells_and_files_are_compared():
+    one = run_with(texts={"model.py": "a = 1", "<1>": "b = 1", "<2>": "c"}, source="x")
+    assert other_texts(one, run_with(texts={"model.py": "%%torchdebug\na = 1\n", "<9>": "b = 1"}, source="c")) == []
+    other = run_with(texts={"model.py": "a = 2", "<3>": "b = 2", "<2>": "c"}, file_names={"<3>": "cell 3"})
+    assert other_texts(one, other) == [("model.py", "a = 1", "a = 2"), ("cell 3", "b = 1", "b = 2")]
+    several = run_with(texts={"<4>": "d", "<5>": "e"}, file_names={"<4>": "cell 4", "<5>": "cell 5"})
+    assert other_texts(one, several) == [("cell 4, cell 5", "", "")]
 
 
 def test_settings_of_how_a_run_is_shown_or_kept_are_not_compared():

@@ -84,6 +84,18 @@ def test_a_wrong_setting_is_one_line_and_nothing_runs():
         pytest.fail("the block ran")
 
 
+def test_a_trace_without_a_folder_is_refused_before_anything_runs(tmp_path):
+    ran = []
+    with (
+        pytest.raises(ValueError, match=r"trace: cannot write missing.t.json: the folder .* does not exist"),
+        torchmagic.profile(trace="missing/t.json"),
+    ):
+        ran.append(1)
+    assert not ran
+    assert not torchmagic.session.runs
+    assert not (tmp_path / "missing").exists()
+
+
 def test_what_was_asked_for_is_kept_with_the_run():
     with torchmagic.profile(steps=2, sort_by="total", top=5, save=False) as run:
         train(1)

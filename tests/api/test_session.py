@@ -71,6 +71,24 @@ def test_a_run_that_is_not_there_is_one_line_that_says_so(session, two):
     assert "\n" not in error.value.args[0]
 
 
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda session: session.get(None), KeyError, "number, id or name, or 'last', None came; there are 2 runs"),
+        (lambda session: session.compare(1.5, 2), KeyError, "1.5 came"),
+        (lambda session: session.plot("loss", runs=1.5), KeyError, "1.5 came"),
+        (lambda session: session.plot(5), ValueError, "metric: '5' was not recorded"),
+        (lambda session: session.tag(1, 5), ValueError, "a tag is a text such as 'good', .* 5 came"),
+        (lambda session: session.tag(1, ""), ValueError, "'' came"),
+        (lambda session: session.enable(5), ValueError, "there is no probe '5'; there are anomaly"),
+    ],
+)
+def test_what_is_of_another_kind_than_wanted_is_one_line_that_says_so(session, two, ask, error, said):
+    with pytest.raises(error, match=said) as caught:
+        ask(session)
+    assert "\n" not in str(caught.value)
+
+
 def test_without_any_run_last_is_none_and_asking_for_it_says_what_to_do(session):
     assert session.last is None
     with pytest.raises(KeyError, match="run a cell that begins with %%torchdebug"):

@@ -30,6 +30,15 @@ def test_findings_are_told_and_fail_it_with_a_status_of_their_own(sick):
     assert done.stderr.endswith("torchmagic: failed by 1 finding (--fail-on softmax-*)\n")
 
 
+def test_a_run_that_no_store_holds_is_not_offered(program, python, tmp_path):
+    program(tmp_path / "train.py", more=", nn.Softmax(dim=1)")
+    (tmp_path / ".torchmagic").write_text("no folder")
+    done = python(*RUN, "train.py", cwd=tmp_path)
+    assert "ERROR  cross_entropy gets probabilities from net.3" in done.stderr
+    assert done.stderr.count("kept in memory only") == 1
+    assert "More: " not in done.stderr
+
+
 def test_every_file_that_was_asked_for_is_there(sick):
     folder, _done = sick
     (result,) = json.loads((folder / "o.sarif").read_text())["runs"][0]["results"]

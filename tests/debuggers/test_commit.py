@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import time
+import warnings
 
 import pytest
 import torch
@@ -103,3 +104,14 @@ def test_surroundings_tell_seed_type_and_versions(repository, monkeypatch):
     assert (record.torch, record.seed, record.default_dtype) == (torch.__version__, 1234, "float32")
     assert (record.deterministic, record.commit) == (False, git(repository, "rev-parse", "HEAD"))
     assert torch.initial_seed() == 1234
+
+
+def test_who_looks_for_them_does_not_make_python_forget_what_it_has_warned_of(repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    registry = {}
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+            assert surroundings().commit
+    assert len(shown) == 1

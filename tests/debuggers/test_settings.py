@@ -39,6 +39,8 @@ def test_extreme_is_another_word_for_expert():
         ({"every": -3}, "every must be a whole number from 1 on, got -3"),
         ({"budget": -1.0}, r"budget must be .* 0 or more, got -1.0"),
         ({"budget": float("nan")}, r"budget must be .* 0 or more, got nan"),
+        ({"budget": "x"}, r"budget must be .* 0 or more, got 'x'"),
+        ({"hang_after": "x"}, "hang_after must be a number of seconds above 0, got 'x'"),
         ({"every": 1.5}, "every must be a whole number from 1 on, got 1.5"),
         ({"every": True}, "every must be a whole number from 1 on, got True"),
     ],

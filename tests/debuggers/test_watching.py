@@ -195,3 +195,13 @@ def test_loading_the_compiler_counts_only_where_no_step_would_have_loaded_it(mon
     booked = run.clock.cost >= 1.0
     assert booked is (steps == 0)
     assert (run.clock.seconds >= 1.0) is booked
+
+
+def test_a_compiler_that_cannot_be_loaded_is_torchs_to_say_at_the_step_that_needs_it(monkeypatch):
+    def fails():
+        raise FileNotFoundError("no working directory")
+
+    monkeypatch.setattr(loading_ahead, "load_compiler", fails)
+    with watch(save=False) as run:
+        train()
+    assert (run.status, run.steps) == (Status.OK, 4)

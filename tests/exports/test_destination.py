@@ -85,6 +85,29 @@ def test_a_folder_is_filled_beside_what_is_there(run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["mine", "new"]
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_folder_that_is_not_filled_is_as_it_was(run, tmp_path, is_there):
+    def refuse(_runs, _folder):
+        raise ValueError("this export needs a package")
+
+    folder = tmp_path / "out"
+    if is_there:
+        folder.mkdir()
+    with pytest.raises(ValueError, match="needs a package"):
+        fill_folder(Exporter(name="x", what="", write=refuse), [run], folder)
+    assert folder.exists() == is_there
+
+
+def test_what_was_written_before_a_failure_stays_in_its_folder(run, tmp_path):
+    def begin(_runs, folder):
+        (folder / "begun").write_text("some")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="no space left"):
+        fill_folder(Exporter(name="x", what="", write=begin), [run], tmp_path / "out")
+    assert (tmp_path / "out" / "begun").read_text() == "some"
+
+
 def test_a_link_out_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "leak").symlink_to(Path("/tmp"))  # noqa: S108 - any place outside

@@ -31,6 +31,12 @@ def test_several_runs_are_a_list_of_such_documents(runs, tmp_path):
     assert [from_json(json.dumps(each)).to_json() for each in found["runs"]] == [run.to_json() for run in runs]
 
 
+def test_an_export_of_several_runs_is_told_from_what_is_no_run_at_all(runs, tmp_path):
+    path = export(runs, tmp_path / "a.json")
+    with pytest.raises(ValueError, match="an export of several runs, and one is read at a time; export each to a file"):
+        load(path)
+
+
 @pytest.mark.parametrize("level", ["basic", "intermediate", "advanced", "expert"])
 def test_real_runs_of_each_level_follow_the_schema(level, trained, validator, tmp_path):
     validator.validate(json.loads(export(trained[level], tmp_path / "a.json").read_text()))

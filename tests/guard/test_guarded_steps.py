@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from torchmagic.guard.splitting import Splitting
 from torchmagic.guard.training_guard import TrainingGuard
 
 
@@ -190,6 +191,10 @@ def test_a_step_that_is_used_wrongly_says_how(training, wrong, said):
         ({"largest_loss": 0}, "largest_loss is a number above 0"),
         ({"backoff": -1}, "backoff is a number of seconds"),
         ({"keep_on": "nowhere"}, "keep_on is a device"),
+        ({"before_step": 5}, "before_step is a function without arguments, or None, 5 came"),
+        ({"retry_on": 5}, r"retry_on is a tuple of classes of errors, such as \(OSError,\), 5 came"),
+        ({"retry_on": [OSError]}, "retry_on is a tuple of classes of errors"),
+        ({"splitting": 5}, "splitting is a Splitting, or None, 5 came"),
     ],
 )
 def test_a_wrong_setting_is_one_line(training, settings, said):
@@ -197,6 +202,12 @@ def test_a_wrong_setting_is_one_line(training, settings, said):
     with pytest.raises(ValueError, match=said) as caught:
         TrainingGuard(one.model, one.optimizer, **settings)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["num_samples", "samples", "weight"])
+def test_a_splitting_takes_functions(field):
+    with pytest.raises(ValueError, match=f"{field} of a Splitting is a function that takes a batch, 5 came"):
+        Splitting(**{field: 5})
 
 
 def test_only_a_model_and_an_optimizer_without_closure_are_taken(training):

@@ -1,5 +1,7 @@
 """Loading leaves exactly one of everything, unloading leaves nothing."""
 
+import signal
+
 import pytest
 
 
@@ -89,6 +91,39 @@ def test_unloading_inside_a_watched_cell_closes_the_run(shell, capsys):
     assert result.success
     assert torchmagic.session.last.status == "ok"
     assert state(shell)["errors"] == before["errors"]
+
+
+@pytest.mark.parametrize("word", ["unload_ext", "reload_ext"])
+def test_a_profiled_cell_goes_on_after_the_extension_was_taken_away(shell, word):
+    before = state(shell)
+    shell.run_line_magic("load_ext", "torchmagic")
+    result = shell.run_cell(f"%%torchprofile --panel none\n%{word} torchmagic\nx = 1\ny = x + 1\ny")
+    assert result.success
+    assert result.result == 2
+    shell.run_line_magic("unload_ext", "torchmagic")
+    assert state(shell) == before
+    assert not [name for name in shell.user_ns if "torchmagic_lines" in name]
+
+
+@pytest.mark.parametrize("magic", ["torchdebug", "torchprofile"])
+def test_an_interrupt_while_a_run_is_closed_leaves_nothing_behind(shell, monkeypatch, capsys, magic):
+    from torch import nn  # noqa: PLC0415 - beside its only use
+
+    from torchmagic.probes.taps import Taps  # noqa: PLC0415 - the same
+
+    call, close = nn.Module.__call__, Taps.close
+
+    def interrupted(taps):
+        signal.raise_signal(signal.SIGINT)
+        close(taps)
+
+    shell.run_line_magic("load_ext", "torchmagic")
+    monkeypatch.setattr(Taps, "close", interrupted)
+    result = shell.run_cell(f"%%{magic} --panel none\nfrom torch import nn\nx = nn.Module.__call__")
+    assert result.success
+    assert nn.Module.__call__ is call
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert "Error in callback" not in "".join(capsys.readouterr())
 
 
 def test_the_magic_is_listed_and_documented(shell, capsys):

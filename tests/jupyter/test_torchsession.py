@@ -241,3 +241,7 @@ def test_clear_says_what_was_removed(kernel, kernel_env, tmp_path):
         assert forgotten == "1 run forgotten; 1 in the store stays: clear --stored removes it for good\n"
         removed = fresh.run("%torchsession clear --stored").stream()
         assert removed == "1 run removed from this kernel and from the store\n"
+        fresh.run("import torchmagic\ntorchmagic.session.close()\n!rm -r .torchmagic && touch .torchmagic")
+        fresh.run(cell("two"))
+        removed = fresh.run("%torchsession clear --stored").stream()
+        assert removed == "1 run removed from this kernel\n"

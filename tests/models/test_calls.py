@@ -69,6 +69,12 @@ class Once(IterableDataset):
     [
         ({"input_size": (1, -1)}, "an input size has no negative numbers, (1, -1) came; write the batch size out"),
         ({"input_size": "1,3"}, "an input size was wanted, such as (1, 3, 32, 32), '1,3' came"),
+        ({"input_size": (8, 10.5)}, "an input size was wanted, such as (1, 3, 32, 32), (8, 10.5) came"),
+        ({"input_size": [(8, 3), (2, "x")]}, "an input size was wanted, such as (1, 3, 32, 32), (2, 'x') came"),
+        ({"input_size": (1, 3), "dtypes": "x"}, "one of torch's for each size, such as (torch.float32,), 'x' came"),
+        ({"input_size": (1, 3), "dtypes": torch.half}, "such as (torch.float32,), torch.float16 came"),
+        ({"input_size": (1, 3), "dtypes": ["half"]}, "such as (torch.float32,), ['half'] came"),
+        ({"input_size": (10**6, 10**12)}, "; give a smaller one"),
         ({"input_size": (1, 3), "batch": X}, "an input size and a batch came; give one of them"),
         ({"input_size": (1, 3), "dtypes": []}, "1 input sizes and 0 dtypes came; give one dtype for each size"),
         ({"batch": iter([X])}, "an iterator gives each batch once; pass the batch itself, or the loader"),

@@ -1,6 +1,7 @@
 """Running a model for a look at it changes nothing: not a bit, not a mode, not a hook."""
 
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -199,3 +200,14 @@ def test_nothing_changes_in_any_chain_of_layers_modes_and_frozen_parts(take_pict
     info = modelinfo(model, batch=x)
     assert take_picture(model, x) == before
     assert info.record.forward.error == ""
+
+
+def test_a_look_does_not_make_python_forget_what_it_has_warned_of():
+    model = nn.Linear(2, 2)
+    registry = {}
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+            modelinfo(model, input_size=(1, 2))
+    assert len(shown) == 1

@@ -24,6 +24,8 @@ MEASURED = [
     ("they disagree on 34 of 450", "they disagree on 33 of 450"),
     ("<1% of the time went into waiting", "12% of the time went into waiting"),
     ("zero  1,031 (50%)", "zero  1,030 (49.9%)"),
+    ("different  57,503 (>99.9%)", "different  57,380 (99.8%)"),
+    ("<td>57,503 (&gt;99.9%)</td>", "<td>57,380 (99.8%)</td>"),
     (
         "  evidence  gradient norm 12,574 ·\n            threshold 1000",
         "  evidence  gradient norm 9.5 · threshold 1000",

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from torchmagic.debuggers import watching
+from torchmagic.debuggers import open_watches
 from torchmagic.probes import evaluation_sentinel
 from torchmagic.probes.nonfinite import NonFiniteError
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
@@ -299,7 +299,7 @@ def test_weights_buffers_and_random_numbers_stay_the_same_bits(run_cell):
 
 def ears():
     """Return who listens to outputs of evaluations at present."""
-    return [each for each in watching._watching[-1]._taps.heard["root_end"] if "_Ear" in each.__qualname__]
+    return [each for each in open_watches.WATCHING[-1]._taps.heard["root_end"] if "_Ear" in each.__qualname__]
 
 
 def test_outputs_are_listened_to_in_evaluations_alone(run_cell):

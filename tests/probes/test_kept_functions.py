@@ -25,7 +25,7 @@ def now():
     return [*by_torch, functional.relu, functional.cross_entropy, functional.softplus, nn.init.ones_]
 
 
-OWN = now()
+OWN, OWN_CALL = now(), nn.Module.__call__
 
 
 def train(net, loss=functional.cross_entropy, steps=3):
@@ -137,3 +137,41 @@ def test_what_only_a_cell_has_a_name_for_is_given_back_without_a_search(monkeypa
         train(nn.Linear(5, 3))
     assert main.kept is own
     assert not searched
+
+
+def methods():
+    """Return methods that stand for others in a run."""
+    return [
+        nn.Module.__call__,
+        nn.Module.train,
+        nn.Module.zero_grad,
+        torch.optim.Optimizer.zero_grad,
+        torch.autograd.backward,
+    ]
+
+
+@pytest.fixture
+def call():
+    """Have the call of modules put back."""
+    yield nn.Module.__call__
+    nn.Module.__call__ = OWN_CALL
+
+
+@pytest.mark.usefixtures("call")
+@pytest.mark.parametrize("level", ["basic", "expert"])
+def test_methods_that_a_program_keeps_to_put_its_own_around_them_are_torchs_own_afterwards(level):
+    own, called = methods(), []
+    with watch(save=False, level=level):
+        kept = methods()
+        call = nn.Module.__call__
+
+        def around(module, *args, **kwargs):
+            called.append(module)
+            return call(module, *args, **kwargs)
+
+        nn.Module.__call__ = around
+        train(nn.Linear(5, 3))
+    assert kept == own
+    assert call is own[0]
+    assert nn.Module.__call__ is around  # what the user put there stays
+    assert called

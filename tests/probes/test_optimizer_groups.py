@@ -1,5 +1,8 @@
 """This file tests what is told of optimizers and their groups, on cells that are run."""
 
+import torch
+
+from torchmagic.probes.optimizer_groups import settings_of
 from torchmagic.records.objective import GroupRecord
 
 LOOP = """
@@ -25,6 +28,18 @@ def test_each_group_is_told_with_its_settings_and_line(run_cell):
     assert second.parameters == ("net.1.weight", "net.1.bias")
     assert second.num_elements == 18
     assert first.built.source.startswith("adam = torch.optim.AdamW(")
+
+
+def test_each_group_is_told_with_all_its_other_settings(run_cell):
+    run, _ = run_cell(LOOP + "adam = torch.optim.Adam(net.parameters(), lr=0.1, betas=(0.5, 0.9))\ntrain(adam, 1)\n")
+    (record,) = run.of(GroupRecord)
+    assert record.settings == {"betas": "0.5, 0.9", "eps": 1e-08, "amsgrad": False, "fused": "none"}
+
+
+def test_settings_that_are_tensors_are_read_on_the_host_and_objects_are_left_out():
+    group = {"params": [], "lr": 0.1, "foreach": True, "momentum": torch.tensor(0.5), "hook": print, "name": "head"}
+    group |= {"betas": (torch.tensor(0.25), 0.9), "wide": torch.ones(3), "mode": "cubic"}
+    assert settings_of(group) == {"momentum": 0.5, "betas": "0.25, 0.9", "mode": "cubic"}
 
 
 def test_an_optimizer_that_comes_late_is_told_too(run_cell):

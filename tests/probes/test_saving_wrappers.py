@@ -6,11 +6,9 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from torchmagic.probes import graph_walk, taps
-from torchmagic.probes.graph_walk import Packing, saved, walk
-from torchmagic.probes.hooked import REPLACED
+from torchmagic.probes.graph_walk import READABLE, Packing, saved, walk
+from torchmagic.probes.hooked import REPLACED, SAVING
 from torchmagic.probes.saving_wrappers import wrap_saving
-
-SAVING = (torch.autograd.graph.saved_tensors_hooks, "__enter__", wrap_saving)
 
 
 class Cube(torch.autograd.Function):
@@ -29,7 +27,8 @@ class Cube(torch.autograd.Function):
 def older(monkeypatch):
     """Do as with a torch that tells of no saved tensor how it lies in the graph."""
     monkeypatch.setattr(graph_walk, "READABLE", False)
-    monkeypatch.setattr(taps, "REPLACED", (*REPLACED, SAVING))
+    if READABLE:  # else it is in there
+        monkeypatch.setattr(taps, "REPLACED", (*REPLACED, (*SAVING[0], wrap_saving)))
 
 
 def losses():

@@ -142,3 +142,14 @@ def test_the_dataset_of_a_loader_that_the_cell_only_names_took_part(cells):
     cells(LOOP + "net = nn.Linear(3, 1)\nloader = DataLoader(Rows(), 4)\n", "<ipython-input-1-x>")
     run = watched(cells, "fit(net, torch.optim.SGD(net.parameters(), lr=0.01), loader)\n")
     assert "<ipython-input-0-x>" in run.texts
+
+
+def test_without_a_working_directory_a_file_is_told_by_its_name(cells, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    cells(LOOP, str(folder / "my_loop.py"))
+    folder.rmdir()
+    cells("net = nn.Sequential(nn.Linear(3, 1))\nrows = [torch.rand(4, 3)] * 6\n", "<ipython-input-0-x>")
+    run = watched(cells, "fit(net, torch.optim.SGD(net.parameters(), lr=0.01), rows)\n")
+    assert run.file_names == {str(folder / "my_loop.py"): "my_loop.py"}

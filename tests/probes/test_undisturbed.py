@@ -2,6 +2,7 @@
 
 import collections
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -148,3 +149,15 @@ def test_a_dict_whose_keys_are_tensors_is_put_back():
         del net.seen[first]
         net.seen[second] = 1
     assert [key is first for key in net.seen] == [True]
+
+
+def test_a_second_run_does_not_make_python_forget_what_it_has_warned_of():
+    net = nn.BatchNorm1d(2)
+    registry = {}
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+            with undisturbed([net]):
+                net(torch.ones(3, 2))
+    assert len(shown) == 1

@@ -1,6 +1,7 @@
 """This file tests what is collected: which steps, with which ranges, and however the code ends."""
 
 import threading
+import time
 import warnings
 from collections import Counter
 from itertools import pairwise
@@ -13,6 +14,7 @@ from torch._dynamo.utils import counters
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
+from torchmagic.probes.taps import Taps
 from torchmagic.profiling import window as windows
 from torchmagic.profiling.collect import Profiling
 from torchmagic.profiling.kineto import Kineto, is_profiling
@@ -105,6 +107,22 @@ def test_code_without_steps_is_profiled_whole(profiled):
     assert seen.collected.step_ends == []
     assert seen.collected.cut == ""
     assert len(seen.collected.processor_ends) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_what_it_takes_to_leave_torch_is_no_time_of_the_code(profiled, monkeypatch, steps):
+    leave, slowly = Taps.close, 0.4
+
+    def leave_slowly(taps):
+        time.sleep(slowly)
+        leave(taps)
+
+    monkeypatch.setattr(Taps, "close", leave_slowly)
+    with profiled(steps=3, warmup=0) as seen:
+        train(steps)
+    assert 0 < seen.collected.end - seen.collected.begin < slowly * 1e9
+    assert seen.collected.cut == ("ended" if steps else "")
+    assert not seen.failures
 
 
 @pytest.mark.parametrize("steps", [1, 2])

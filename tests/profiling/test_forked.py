@@ -169,3 +169,13 @@ def test_a_compiler_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(compile_trial, "PATIENCE", 0.2)
     with pytest.raises(UnansweredError, match="longer than 0 s"):
         try_compiling(lambda: time.sleep(60), passing)
+
+
+def test_a_process_that_is_forked_off_does_not_make_python_forget_what_it_has_warned_of():
+    registry = {}
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+            assert forked.forked(lambda: 1, patience=60) == 1
+    assert len(shown) == 1

@@ -130,6 +130,21 @@ def test_backward_goes_to_the_module_and_the_line_that_computed_the_forward():
     assert (mm.phase, mm.module, mm.place) == ("backward", "net.body.0", PLACES[0])
 
 
+def test_a_line_that_computes_and_calls_the_backward_counts_each_nanosecond_once():
+    _, costs = read(
+        event("tm:l:0", 0, 100),
+        event("aten::mul", 10, 90, 0),
+        event("tm:l:1", 100, 400),
+        event("aten::addmm", 110, 190, 1),
+        *node("AddmmBackward0", 200, 300, 1),
+        *node("MulBackward0", 300, 360, 0),
+    )
+    assert nanoseconds(costs.lines, place="own backward caused") == {
+        PLACES[0]: (100, 60, 160),
+        PLACES[1]: (300, 100, 240),
+    }
+
+
 def test_backward_in_a_thread_of_its_own_is_no_time_of_the_line_that_waits():
     phases, costs = read(
         event("tm:l:0", 0, 100),

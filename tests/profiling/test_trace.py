@@ -22,7 +22,7 @@ def names_in(text):
     return [each.get("name", "") for each in json.loads(text)["traceEvents"]]
 
 
-@pytest.mark.parametrize(("name", "opened"), [("trace.json", open), ("deep/trace.json.gz", gzip.open)])
+@pytest.mark.parametrize(("name", "opened"), [("trace.json", open), ("trace.json.gz", gzip.open)])
 def test_a_trace_is_torchs_own_with_names_that_a_person_can_read(profiled, tmp_path, name, opened):
     path = tmp_path / name
     net = nn.Sequential(nn.Linear(4, 2))
@@ -45,10 +45,21 @@ def test_tensorboard_gets_a_folder_of_its_own_format(profiled, tmp_path):
     assert not seen.failures
 
 
+def test_no_folder_is_made_for_a_trace_and_what_is_not_written_is_told_whoever_looks(profiled, tmp_path):
+    path = tmp_path / "missing" / "deep" / "trace.json"
+    said = rf"The trace could not be written to .*trace.json: there is no folder {path.parent}"
+    with pytest.warns(RuntimeWarning, match=said), profiled(trace=str(path)) as seen:
+        train(nn.Linear(4, 2), 4)
+    assert not list(tmp_path.iterdir())
+    assert seen.collected.trace == ""
+    assert not seen.failures
+
+
 def test_a_place_that_cannot_be_written_is_said_in_one_line_and_the_profile_is_there(profiled, tmp_path):
     (tmp_path / "file").write_text("mine")
     path = tmp_path / "file" / "trace.json"
-    with profiled(trace=str(path), tensorboard=str(tmp_path / "file")) as seen:
+    told = pytest.warns(RuntimeWarning, match="The trace could not be written to")
+    with told, profiled(trace=str(path), tensorboard=str(tmp_path / "file")) as seen:
         train(nn.Linear(4, 2), 4)
     first, second = (note for note in seen.notes if note.startswith("The trace could not be written to"))
     assert str(path) in first

@@ -102,7 +102,7 @@ def test_a_port_that_is_taken_is_one_line():
         torchmagic.serve(server.port)
 
 
-@pytest.mark.parametrize("port", [-1, 65_536])
+@pytest.mark.parametrize("port", [-1, 65_536, "x", 1.5])
 def test_a_port_that_is_none_is_one_line(port):
     with pytest.raises(ValueError, match="port is 0 to 65,535"):
         torchmagic.serve(port)

@@ -1,9 +1,12 @@
 """This file tests the run: one watched execution and what can be asked of it."""
 
+import errno
 import math
+from pathlib import Path
 
 import pytest
 
+import torchmagic
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.note import CrashRecord, NoteRecord
 from torchmagic.session.recorder import Recorder
@@ -133,3 +136,49 @@ def test_time_spent_inside_is_booked_on_the_runs_clock():
     recorder.read_clock()
     assert run.clock.cost == 3e-6
     assert run.clock.seconds > 0
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A disk that takes the first letters of a file and no more."""
+
+    def write_text(path, text, **_):
+        with path.open("w") as file:
+            file.write(text[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+
+
+def told_by(run, deed, path):
+    with pytest.raises(OSError) as raised:
+        getattr(run, deed)(path)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("deed", ["save", "report"])
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_leaves_the_file_that_was_there(deed, tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(b"the good one")
+    said = told_by(Run(report=lambda _run: "a page that is long enough"), deed, path)
+    assert said == f"cannot write {path}: no space left on device; free it or name another place"
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"the good one"]
+
+
+@pytest.mark.parametrize("deed", ["save", "report"])
+def test_a_place_that_cannot_be_written_is_one_line(deed, tmp_path):
+    run, ending = Run(report=lambda _run: "a page"), {"save": "json", "report": "html"}[deed]
+    there = tmp_path / "no"
+    assert told_by(run, deed, there / "run") == (
+        f"cannot write {there / 'run'}: the folder {there} does not exist; make it first"
+    )
+    wanted = f"{tmp_path} is a folder; name a file in it, such as {tmp_path / f'run.{ending}'}"
+    assert told_by(run, deed, tmp_path) == wanted
+
+
+def test_the_home_folder_may_be_meant(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Run(name="there").save("~/run.json")
+    assert (tmp_path / "run.json").is_file()
+    assert torchmagic.load("~/run.json").name == "there"

@@ -135,3 +135,25 @@ def test_closing_gives_a_broken_store_another_chance(session, tmp_path):
     run = noted("second")
     session.write(run, final=True)
     assert list(session.store.runs()) == [run.id]
+
+
+def test_without_a_working_directory_runs_stay_in_memory_until_there_is_one(tmp_path, monkeypatch):
+    gone, later = tmp_path / "gone", tmp_path / "later"
+    gone.mkdir()
+    later.mkdir()
+    session = Session()
+    try:
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        session.add(noted("first"))
+        session.write(session.last, final=True)
+        assert [entry.saved for entry in session.history()] == [False]
+        assert (len(session.warnings), session.lost()) == (1, None)
+        assert "kept in memory only" in session.warnings[0]
+        monkeypatch.chdir(later)
+        session.add(noted("second"))
+        session.write(session.last, final=True)
+        assert [entry.saved for entry in session.history()] == [False, True]
+    finally:
+        session.close()
+        monkeypatch.chdir(tmp_path)

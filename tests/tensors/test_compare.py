@@ -80,3 +80,23 @@ def test_sparse_expanded_and_numpy_ones_are_compared_by_what_they_show():
     for other in (dense.to_sparse(), dense.numpy()):
         assert describe(dense, asked=Asked(other=other)).comparison.num_different == 0
     assert describe(dense[:1].expand(3, 3), asked=Asked(other=dense)).comparison.num_different == 4
+
+
+WIDE = [torch.int64, torch.uint64]
+
+
+@pytest.mark.parametrize("dtypes", [(one, other) for one in WIDE for other in WIDE], ids=str)
+def test_whole_numbers_that_a_float64_cannot_tell_apart_differ_by_what_they_differ(dtypes):
+    one = torch.tensor([2**53, 5, 2**62], device="cpu").to(dtypes[0])
+    other = torch.tensor([2**53 + 1, 5, 2**62 + 3], device="cpu").to(dtypes[1])
+    found = compare(one, other, name="y")
+    assert (found.num_different, found.num_outside, found.max_abs, found.max_abs_at) == (2, 2, 3.0, (2,))
+    assert found.max_abs_values == (2**62, 2**62 + 3)
+    assert found.max_rel == pytest.approx(2.0**-53)
+
+
+def test_whole_numbers_at_both_ends_are_compared():
+    ends = torch.tensor([2**63 - 1, -(2**63)], device="cpu")
+    assert compare(ends, ends.flip(0), name="y").max_abs == 2.0**64
+    greatest = torch.full((2,), -1, device="cpu").view(torch.uint64)
+    assert compare(greatest, torch.zeros(2, dtype=torch.uint8, device="cpu"), name="y").max_abs == 2.0**64

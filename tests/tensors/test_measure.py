@@ -217,3 +217,24 @@ def test_shares_below_sampled_quantiles_are_as_close_as_is_said():
         off += [abs(np.mean(as_float64(values) < value) - share) for share, value in statistics.quantiles]
     assert np.quantile(off, 0.95) < 0.008
     assert max(off) < 0.016
+
+
+@pytest.mark.parametrize("size", [3, 300_000])
+@pytest.mark.parametrize("base", [2**62, -(2**62), 2**53])
+def test_whole_numbers_that_a_float64_cannot_tell_apart_have_their_own_deviation(base, size):
+    offsets = torch.arange(size, device="cpu") % 5
+    statistics, histogram = measured(base + offsets)
+    assert (statistics.min, statistics.max) == (base, base + int(offsets.max()))
+    assert statistics.std == pytest.approx(offsets.double().std().item(), rel=1e-9)
+    assert statistics.mean == pytest.approx(base + 2, rel=1e-15)
+    assert statistics.num_distinct == int(offsets.max()) + 1
+    assert histogram is None
+
+
+def test_whole_numbers_from_one_end_to_the_other_are_measured():
+    values = torch.tensor([-(2**63), 2**63 - 1, 0, 2**53 + 1], device="cpu")
+    statistics, histogram = measured(values)
+    assert (statistics.min, statistics.max) == (-(2**63), 2**63 - 1)
+    assert statistics.std == pytest.approx(np.std(values.double().numpy(), ddof=1), rel=1e-12)
+    assert statistics.mean == pytest.approx(values.double().mean().item(), rel=1e-12)
+    assert sum(histogram.counts) == 4

@@ -108,3 +108,9 @@ def test_many_tensors_are_cut_and_counted():
     tree = describe_tree([ones(1) for _ in range(500)])
     assert (len(tree.leaves), tree.num_tensors) == (400, 500)
     assert tree.notes == ("100 more tensors are not listed; the totals are of all",)
+
+
+def test_a_sparse_tensor_takes_the_memory_of_its_values_and_indices():
+    sparse = torch.eye(3, device="cpu").to_sparse()
+    tree = describe_tree([sparse, sparse, torch.ones(2, device="cpu")])
+    assert (tree.num_bytes, tree.storage_bytes) == (3 * 4 + 6 * 8 + 8,) * 2

@@ -42,8 +42,9 @@ def plain_losses(training, batches, epochs, number=1):
 def trained(one, **fields):
     training = one.training
     settings = {"measure": False, "progress": False, **fields}
+    model, optimizer = settings.pop("model", training.model), settings.pop("optimizer", training.optimizer)
     return PyTorchOptimizer().optimize_training_loop(
-        training.model, settings.pop("loader", one.batches), training.optimizer, training.criterion, **settings
+        model, settings.pop("loader", one.batches), optimizer, training.criterion, **settings
     )
 
 
@@ -276,6 +277,8 @@ def test_a_loop_that_fails_is_a_row_in_every_mode(case):
         ({"batches": 3}, ValueError, "there is no option 'batches'"),
         ({"loader": []}, ValueError, "the loader gives no batch"),
         ({"loader": [3]}, TypeError, "a batch of int came"),
+        ({"model": None}, TypeError, "a NoneType came as the model; wanted a torch.nn.Module"),
+        ({"optimizer": None}, TypeError, "a NoneType came as the optimizer; wanted one of torch.optim"),
     ],
 )
 def test_wrong_input_is_told_in_one_line_before_anything_is_trained(case, fields, error, match):
@@ -284,6 +287,19 @@ def test_wrong_input_is_told_in_one_line_before_anything_is_trained(case, fields
     with pytest.raises(error, match=match):
         trained(one, measure=True, **fields)
     assert all(map(torch.equal, before, weights(one)))
+
+
+def test_a_debugger_without_a_list_for_metrics_is_refused_before_anything_is_trained():
+    with pytest.raises(TypeError, match="a int came as the debugger; wanted one with a list optimization_metrics"):
+        PyTorchOptimizer(5)
+
+
+def test_modes_may_be_one_text_and_are_nothing_else_than_names(case):
+    one = case("mlp")
+    given = (one.training.model, one.batches[:2], one.training.optimizer, one.training.criterion)
+    assert list(PyTorchOptimizer().benchmark_optimizations(*given, modes="none, amp")) == ["none", "amp"]
+    with pytest.raises(TypeError, match="modes=5 came; wanted names of modes"):
+        PyTorchOptimizer().benchmark_optimizations(*given, modes=5)
 
 
 def test_an_optimizer_that_calls_the_forward_itself_is_told(case):

@@ -1,11 +1,13 @@
 """This file tests the page of a comparison."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from golden_files import assert_golden
 from several_runs import LOST_GRADIENTS, bad, good, training
 
+from torchmagic.records.beginning import BeginningRecord
 from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.session.run import Run
 from torchmagic.views.comparison import comparison_page
@@ -44,8 +46,8 @@ def test_three_runs_read_well():
 
 def test_the_verdict_names_causes_then_the_loss_then_findings():
     assert verdict(good(), bad()) == (
-        "Run 5 differs from run 4 by lr 0.1 → 1 and 2 lines of source; its loss ends higher, at 1.86 instead of 0.203; "
-        "one error more."
+        "Run 5 differs from run 4 by lr 0.1 → 1 and 2 lines of source; its loss ends higher, at 1.86 instead of 0.203 "
+        "in the mean of the last 8 values; one error more."
     )
 
 
@@ -66,9 +68,39 @@ def test_one_bit_is_a_difference_that_nothing_recorded_explains():
     other = training(number=4, name="baseline")
     other.frame("loss", ("loss",)).append(40, (math.nextafter(0.2, 1),))
     said = verdict(other, again)
-    assert said.startswith("Run 9 was given the same as run 4 in source, training")
-    assert "Another seed would explain it" in said
+    assert said.startswith(
+        "Nothing recorded of what run 9 was given differs from run 4 in source, training, settings and environment; "
+    )
+    assert "given the same" not in said
+    assert "What is not recorded may explain it: another seed, data, values set outside of the source" in said
     assert "are the same bits for the first 40 steps" in judged([other, again])
+
+
+def test_a_seed_that_is_known_to_be_equal_is_not_named():
+    runs = [training(number=number, floor=0.2 + number / 5) for number in (1, 2)]
+    for run in runs:
+        run.records.append(BeginningRecord(seed=3, random="aa", values="bb"))
+        run.records[0] = replace(run.records[0], seed=run.number)  # as the run opened
+    said = verdict(*runs)
+    assert "What is not recorded may explain it: later data, values set outside" in said
+    assert "seed" not in said
+
+
+def test_headers_of_two_cells_are_no_difference():
+    one, other = training(number=1), training(number=2)
+    one.source = f"%%torchdebug --name a\n{one.source}"
+    other.source = f"%%torchdebug --panel none\n%%torchprofile\n{other.source}"
+    assert verdict(one, other).startswith("No difference found")
+    assert not of([one, other], Diff)
+
+
+def test_another_cell_that_was_changed_is_named_and_shown():
+    one, other = training(number=1), training(number=2, floor=0.5)
+    one.texts, other.texts, other.file_names = {"<1>": "p = 0.1"}, {"<3>": "p = 0.5"}, {"<3>": "cell 3"}
+    assert verdict(one, other).startswith("Run 2 differs from run 1 by the source of cell 3; its loss ends higher")
+    assert [(diff.title, diff.lines) for diff in of([one, other], Diff)] == [
+        ("Source of cell 3", [("-", "p = 0.1"), ("+", "p = 0.5")])
+    ]
 
 
 def test_a_difference_within_the_scatter_is_not_called_one():

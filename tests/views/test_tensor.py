@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from torchmagic.records.tensor import GradientSummary, Histogram, Statistics, TensorRecord
+from torchmagic.records.tensor_relations import Comparison
 from torchmagic.views.page import Bars, Code, Facts, Text
 from torchmagic.views.tensor import tensor_page
 
@@ -126,3 +127,21 @@ def test_equal_values_are_told_as_one():
 def test_the_page_is_made_without_torch():
     code = "import sys, torchmagic.views.tensor; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_large_whole_numbers_are_told_from_each_other():
+    ends = dataclasses.replace(STATISTICS, min=2**62, max=2**62 + 3, mean=2.0**62 + 1, std=1.5)
+    record = dataclasses.replace(RECORD, statistics=ends)
+    told = "4,611,686,018,427,387,904 {} 4,611,686,018,427,387,907"
+    page = tensor_page(record)
+    assert told.format("to") in page.blocks[0].text
+    assert facts(page)["min · max"] == told.format("·")
+    compared = Comparison(other="y", other_dtype="int64", num_values=8, num_different=1, num_outside=1, max_abs=3.0)
+    compared = dataclasses.replace(compared, max_abs_at=(1, 2), max_abs_values=(2**62, 2**62 + 3))
+    page = tensor_page(dataclasses.replace(record, comparison=compared))
+    assert facts(page)["largest difference"] == "3 at [1, 2]: 4611686018427387904 and 4611686018427387907"
+
+
+def test_nearly_all_values_do_not_read_as_all():
+    nearly = Statistics(num_values=10_000, num_zero=9_997)
+    assert facts(tensor_page(dataclasses.replace(RECORD, statistics=nearly)))["zero"] == "9,997 (>99.9%)"

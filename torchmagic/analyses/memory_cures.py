@@ -14,7 +14,7 @@ _STEP = 1024
 def sized(num_bytes: int | None) -> str:
     """Return bytes in words: ``1.5 GiB``."""
     size, unit = float(num_bytes or 0), 0
-    while size >= _STEP and unit < len(_UNITS) - 1:
+    while float(f"{size:.1f}") >= _STEP and unit < len(_UNITS) - 1:
         size, unit = size / _STEP, unit + 1
     return f"{size:.0f} {_UNITS[unit]}" if unit == 0 else f"{size:.1f} {_UNITS[unit]}"
 

@@ -14,6 +14,7 @@ from torchmagic.session.run import Run
 # A cure of less than this share of the time is not worth the reader's.
 LEAST_GAIN = 0.03
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_ROUNDED_UP = 0.9995  # from here on a thousand of the smaller unit would be written
 
 
 class Profile(NamedTuple):
@@ -83,9 +84,10 @@ def profile_of(run: Run) -> Profile | None:
 
 def duration(seconds: float) -> str:
     """Return seconds with the unit that leaves no leading zeros, such as ``31 ms``."""
-    size, unit = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
+    size, unit = next((each for each in _UNITS if seconds >= _ROUNDED_UP * each[0]), _UNITS[-1])
     value = seconds / size
-    return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"  # noqa: PLR2004 - two digits are enough
+    # Two digits are enough.
+    return f"{value:.0f} {unit}" if round(value, 1) >= 10 else f"{value:.1f} {unit}"  # noqa: PLR2004 - as said
 
 
 def seconds_of(operator: OperatorCost) -> float:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from torchmagic.records.beginning import BeginningRecord
 from torchmagic.records.model import LoaderRecord, ModelRecord
 from torchmagic.records.note import EnvironmentRecord
-from torchmagic.records.objective import GroupRecord
+from torchmagic.records.objective import GroupRecord, ObjectiveRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.session.run import Run
 
@@ -25,11 +26,38 @@ ENVIRONMENT_WORDS = {
 
 
 def training_facts(run: Run) -> Facts:
-    """Return what was trained with what: optimizers, schedules, models and loaders, each by its place in the run.
+    """Return what was trained with what: optimizers, schedules, models, losses, loaders, each by its place in the run.
 
     Names of variables play no part, so that ``opt`` and ``optimizer`` do not differ.
     """
-    return dict([*_optimizers(run), *_schedules(run), *_models(run), *_loaders(run)])
+    found = [*_optimizers(run), *_schedules(run), *_models(run), *_loaders(run)]
+    return dict(found) | finer_facts(run)
+
+
+def finer_facts(run: Run) -> Facts:
+    """Return those facts of the training that not every run keeps, or that only some optimizers have.
+
+    They are compared only where both runs have them.
+    """
+    return dict([*_hyperparameters(run), *_objectives(run), *_batch_given(run)])
+
+
+def layer_facts(run: Run) -> Facts:
+    """Return how many layers of each class the model has that was trained first, and what torch's own are set to."""
+    beginning = beginning_of(run)
+    return {} if beginning is None else dict(beginning.layers or {})
+
+
+def beginning_of(run: Run) -> BeginningRecord | None:
+    """Return what the run's training began with; None where nothing was trained or it was not recorded."""
+    return next(iter(run.of(BeginningRecord)), None)
+
+
+def seed_of(run: Run) -> int | None:
+    """Return the seed that counts: the one that training began with, else the one that the run began with."""
+    beginning = beginning_of(run)
+    environment = next(reversed(run.of(EnvironmentRecord)), None)
+    return beginning.seed if beginning is not None else None if environment is None else environment.seed
 
 
 def setting_facts(run: Run) -> Facts:
@@ -43,7 +71,8 @@ def environment_facts(run: Run) -> Facts:
     if record is None:
         return {}
     known = {field.name: getattr(record, field.name) for field in fields(record)}
-    known["seed"] = None if record.seed is None else str(record.seed)  # a name, whose digits all count
+    seed = seed_of(run)
+    known["seed"] = None if seed is None else str(seed)  # a name, whose digits all count
     return {
         ENVIRONMENT_WORDS.get(name, name.replace("_", " ")): _plain(value)
         for name, value in known.items()
@@ -63,20 +92,55 @@ def differing(facts: Sequence[Mapping[str, Value]]) -> dict[str, tuple[Value | N
 
 
 def _optimizers(run: Run) -> Iterator[tuple[str, Value]]:
-    groups: dict[str, list[GroupRecord]] = {}
-    for record in run.of(GroupRecord):
-        groups.setdefault(record.optimizer, []).append(record)
-    for number, members in enumerate(groups.values()):
-        which = _nth("optimizer", number)
-        yield which, members[0].class_name
-        for place, group in enumerate(members):
-            parts = [which] * (number > 0) + [f"group {place + 1}"] * (len(members) > 1)
-            of = f" of {', '.join(parts)}" if parts else ""
+    for number, members in enumerate(_groups(run)):
+        yield _nth("optimizer", number), members[0].class_name
+        for of, group in _named(number, members):
             if group.lr is not None:
                 yield f"lr{of}", group.lr
             yield f"weight decay{of}", group.weight_decay
             yield f"decay apart from the gradient{of}", group.decoupled
             yield f"maximize{of}", group.maximize
+            yield f"parameters in the optimizer{of}", group.num_elements
+
+
+def _hyperparameters(run: Run) -> Iterator[tuple[str, Value]]:
+    for number, members in enumerate(_groups(run)):
+        for of, group in _named(number, members):
+            for name, value in group.settings.items():
+                if name != "initial_lr" or value != group.lr:  # which a schedule notes, and has not changed yet
+                    yield f"{name.replace('_', ' ')}{of}", value
+
+
+def _groups(run: Run) -> list[list[GroupRecord]]:
+    """Return the groups of each optimizer."""
+    groups: dict[str, list[GroupRecord]] = {}
+    for record in run.of(GroupRecord):
+        groups.setdefault(record.optimizer, []).append(record)
+    return list(groups.values())
+
+
+def _named(number: int, members: Sequence[GroupRecord]) -> Iterator[tuple[str, GroupRecord]]:
+    """Yield each group of an optimizer with the words that tell it from others."""
+    for place, group in enumerate(members):
+        parts = [_nth("optimizer", number)] * (number > 0) + [f"group {place + 1}"] * (len(members) > 1)
+        yield f" of {', '.join(parts)}" if parts else "", group
+
+
+def _objectives(run: Run) -> Iterator[tuple[str, Value]]:
+    first: dict[str, ObjectiveRecord] = {}
+    for each in run.of(ObjectiveRecord):
+        first.setdefault(each.loss, each)
+    for number, record in enumerate(first.values()):
+        which = _nth("loss function", number)
+        if record.criteria:
+            yield which, ", ".join(record.criteria)
+        yield f"{which} with smoothing, weights or another reduction", record.altered
+
+
+def _batch_given(run: Run) -> Iterator[tuple[str, Value]]:
+    beginning = beginning_of(run)
+    if beginning is not None and beginning.batch_size is not None:
+        yield "batch size given to the model", beginning.batch_size
 
 
 def _schedules(run: Run) -> Iterator[tuple[str, Value]]:

@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from torchmagic.api.baseline import BASELINE, baseline_id
 from torchmagic.api.profile_request import ProfileRequest
+from torchmagic.debuggers.followed import followed
 from torchmagic.debuggers.watching import Watch
 from torchmagic.probes.probe import Probe
 from torchmagic.profiling.collect import Profiling
@@ -14,6 +16,7 @@ from torchmagic.profiling.facts import facts
 from torchmagic.profiling.lines import Lines
 from torchmagic.session.run import Run
 from torchmagic.session.session import session
+from torchmagic.session.whole_file import need_folder
 
 
 @contextmanager
@@ -31,14 +34,16 @@ def profile(**settings: Any) -> Iterator[Run]:
         The run; what was found is there once the block has ended.
 
     Raises:
-        ValueError: If a setting is unknown or wrong, or there is no such baseline.
+        ValueError: If a setting is unknown or wrong, or there is no such baseline or folder for a trace.
+        OSError: If the report could not be written where it is to be; before the block begins.
+        FindingsError: If the block ended well and has findings that ``fail_on`` names; a RuntimeError.
     """
     names = sys._getframe(2).f_globals  # noqa: SLF001 - the caller's names; one frame up is contextlib's
     request = ProfileRequest.from_dict(settings)
     more = kept(request)
     watching = Watch(request.watch, namespace=names, beside=probes(request, names))
     watching.run.settings |= more
-    with watching as run:
+    with followed(watching) as run:
         yield run
 
 
@@ -46,10 +51,21 @@ def kept(request: ProfileRequest) -> dict[str, Any]:
     """Return what the settings of a profile's run hold beside those of a watched one.
 
     Raises:
-        ValueError: If there is no such baseline.
+        ValueError: If there is no such baseline, or no folder for the trace.
     """
+    _need_place(request.profiling.trace)
     baseline = {BASELINE: baseline_id(session, request.baseline)} if request.baseline else {}
     return {**request.to_dict(), **baseline}
+
+
+def _need_place(trace: str) -> None:
+    """Refuse a trace that could not be written once all is over, before anything runs."""
+    if trace:
+        path = Path(trace).expanduser()
+        try:
+            need_folder(path.resolve().parent, path)
+        except FileNotFoundError as error:
+            raise ValueError(f"trace: {error}") from None
 
 
 def probes(

@@ -89,8 +89,8 @@ def _started(served: Any, port: int, *, host: str, token: str, allowed_hosts: It
         from torchmagic.server.running import Server  # noqa: PLC0415 - likewise
     except ImportError as error:
         raise ValueError(f'the server needs FastAPI and uvicorn ({error}): pip install "torchmagic[server]"') from None
-    if not 0 <= port <= LAST_PORT:
-        raise ValueError(f"port is 0 to {LAST_PORT:,} (0 takes a free one), {port} came")
+    if not isinstance(port, int) or not 0 <= port <= LAST_PORT:
+        raise ValueError(f"port is 0 to {LAST_PORT:,} (0 takes a free one), {port!r} came")
     token = _checked(token) if token else secrets.token_urlsafe(TOKEN_BYTES)
     limits = limits or Limits()
     if not is_loopback(host):

@@ -17,6 +17,7 @@ from torchmagic.exports.catalogue import export
 from torchmagic.session import session as room
 from torchmagic.session.history import Entry
 from torchmagic.session.run import Run, Status
+from torchmagic.session.tags import retagged
 from torchmagic.views.findings import headline
 from torchmagic.views.history import history_page
 from torchmagic.views.lost import lost_pages
@@ -135,7 +136,7 @@ class PublicSession:
             ValueError: If no run has such a metric; the message names the nearest one.
         """
         chosen = self._chosen(runs)
-        return Shown(pages=[metric_page(chosen, metric, parameter=parameter)], content=tuple(chosen))
+        return Shown(pages=[metric_page(chosen, str(metric), parameter=parameter)], content=tuple(chosen))
 
     def note(self, which: Which, text: str) -> None:
         """Write a note to a run, in place of an earlier one; an empty text removes it.
@@ -150,11 +151,10 @@ class PublicSession:
 
         Raises:
             KeyError: If there is no such run.
+            ValueError: If a tag is no text.
         """
         run = self.get(which)
-        off = {tag[1:] for tag in tags if tag.startswith("-")}
-        on = [tag for tag in tags if not tag.startswith("-")]
-        left = tuple(dict.fromkeys(tag for tag in (*run.tags, *on) if tag not in off))
+        left = retagged(run.tags, tags)
         self._session.annotate(run.id, tags=left)
         return left
 
@@ -190,7 +190,7 @@ class PublicSession:
         Raises:
             ValueError: If there is no probe of that name; the message names the nearest one.
         """
-        self._switches.enable(*names)
+        self._switches.enable(*map(str, names))
 
     def disable(self, *names: str) -> None:
         """Switch probes off, for the runs to come and for those that go on; without a name, all.
@@ -198,7 +198,7 @@ class PublicSession:
         Raises:
             ValueError: As ``enable``.
         """
-        self._switches.disable(*names)
+        self._switches.disable(*map(str, names))
 
     def status(self, defaults: Mapping[str, Any] | None = None) -> Shown:
         """Return which probes are on and why; ``.content`` holds pairs of name and whether it is on.
@@ -231,7 +231,8 @@ class PublicSession:
         return self._read(runs) or [self._newest()]
 
     def _read(self, runs: Iterable[Which] | Which) -> list[Run]:
-        return [self.get(which) for which in ([runs] if isinstance(runs, int | str | Run) else runs)]
+        listed: Iterable[Which] = [runs] if isinstance(runs, str) or not isinstance(runs, Iterable) else runs
+        return [self.get(which) for which in listed]
 
     def _newest(self) -> Run:
         run = self.last

@@ -46,9 +46,9 @@ def tell(run: Run, *, fail_on: str, quiet: bool) -> int:
         fail_on: Which findings fail it.
         quiet: Whether nothing is said where nothing was found.
     """
-    session.history()  # gives the run its number
+    is_stored = any(entry.saved for entry in session.history() if entry.id == run.id)  # the run has its number now
     if run.findings or not quiet:
-        rest = f"More: python -m torchmagic report {run.number} --full" if run.number and run.settings["save"] else ""
+        rest = f"More: python -m torchmagic report {run.number} --full" if is_stored else ""
         _write(run_text(run, more=rest))
     for warning in session.warnings:
         complain(warning)

@@ -12,6 +12,7 @@ from torchmagic.probes.accumulation import Accumulation
 from torchmagic.probes.activations import Activations
 from torchmagic.probes.awake_dropout import AwakeDropout
 from torchmagic.probes.batches import Batches
+from torchmagic.probes.beginning import Beginning
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.clipping import Clipping
@@ -145,6 +146,7 @@ class Assembly:
             *self._connections(settings, reach),
             self._sites,
             make(OptimizerGroups, cast, self._sites),
+            make(Beginning, cast, self._taps),
             *([make(Standstill, cast)] if settings.watches("weights") else []),
             *([make(LearningRates, cast)] if settings.watches("lr") else []),
             *memory_parts(make, settings, cast, self._pacer, self.namespace),

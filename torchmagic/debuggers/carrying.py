@@ -6,6 +6,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, Protocol
 
+from torchmagic.debuggers.open_watches import leave_inherited
 from torchmagic.debuggers.settings import PanelMode, Settings
 from torchmagic.probes.sites import is_users_file
 from torchmagic.session.session import session
@@ -23,14 +24,10 @@ _origin: list[Origin] = []
 
 
 class Opens(Protocol):
-    """What opens a run around a block, and knows how to leave the runs of the process that forked this one."""
+    """What opens a run around a block."""
 
     def __init__(self, settings: Settings, *, namespace: Mapping[str, Any] | None = None, source: str = "") -> None:
         """Take how and what is watched."""
-
-    @staticmethod
-    def leave_inherited() -> None:
-        """Leave the runs that this process was forked with."""
 
     def __enter__(self) -> Any:
         """Open the run."""
@@ -80,7 +77,7 @@ class Carried:
             number: Which of the processes this is, from 0; ``torch.multiprocessing`` hands it to the function first.
             *args: What the function is given beside it.
         """
-        self._watch.leave_inherited()
+        leave_inherited()
         session.runs.clear()
         session.folder = session.folder or Path(self._project)
         _origin[:] = [Origin(self._launch, number, self._size)]

@@ -6,6 +6,8 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
+from torchmagic.session.ignored_warnings import uncounted_changes
+
 # Seconds that git may take to compare the files with the commit; in a huge repository the answer stays unknown.
 PATIENCE = 5.0
 MOST_BYTES = 1_000_000
@@ -90,6 +92,7 @@ def _changed(repository: str, commit: str) -> bool | None:
     return {0: False, 1: True}.get(code) if code is not None else None
 
 
+@uncounted_changes()  # Python looks for the program with other filters
 def _ask(repository: str, commit: str) -> None:
     """Ask git, once a process, whether files differ from a commit; its answer is its exit status, read later."""
     if (repository, commit) in _asked:

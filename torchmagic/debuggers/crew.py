@@ -1,13 +1,22 @@
 """This file is the crew: the probes of one run, put in, taken out and flushed, with a wall around each."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from torchmagic.probes.probe import Probe, nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.user_modes import users_ways_aside
 from torchmagic.session.recorder import Recorder
+
+
+@runtime_checkable
+class TimesAll(Protocol):
+    """A probe that times all that runs, torchmagic's own work as well, until it is told that the code is over."""
+
+    def end_timing(self) -> None:
+        """End that; safe to call twice."""
 
 
 class Crew:
@@ -80,6 +89,19 @@ class Crew:
         with suppress(Exception):  # it has failed already, and that is recorded
             probe.detach()
         return True
+
+    def end(self, error: BaseException | None) -> None:
+        """Hear no more, as the user's code is over, before torch is left: what that takes is no time of the code.
+
+        Args:
+            error: What ended the code; None where nothing did.
+        """
+        began = time.perf_counter_ns()
+        self._taps.quiet, self._taps.ended_by = True, None if error is None else type(error)
+        for probe in tuple(self.probes):
+            if isinstance(probe, TimesAll):
+                self.guarded(probe, probe.end_timing)
+        self._taps.spent += time.perf_counter_ns() - began
 
     def detach(self) -> None:
         """Let every probe hand over and let go."""

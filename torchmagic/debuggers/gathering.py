@@ -32,9 +32,12 @@ def gather(run: Run, *, timeout: float = PATIENCE) -> Run:
         On rank 0 the run with ``run.ranks``, judged with what all ranks recorded; on the others the run as it was.
 
     Raises:
+        TypeError: If something else than a run came.
         ValueError: If this process is no rank, or the run was not watched as one.
         RuntimeError: If a rank does not come in time.
     """
+    if not isinstance(run, Run):
+        raise TypeError(f"gather wants the run that `with torchmagic.watch() as run` gives, {type(run).__name__} came")
     told = next(iter(run.of(RankRecord)), None)
     if not is_rank() or told is None:
         raise ValueError("gather wants a run of a rank, while torch.distributed is initialised; this one is not")

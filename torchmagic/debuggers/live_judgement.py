@@ -8,6 +8,7 @@ from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.judgement import settled
 from torchmagic.rules.names import thresholds_of
 from torchmagic.rules.rule import Rule
+from torchmagic.session.interrupts import pass_on
 from torchmagic.session.run import Run
 
 # Most of the run's time that judging may take, as a share of what statistics may take: it comes out of their budget.
@@ -100,7 +101,8 @@ class LiveJudgement:
             began = self._clock()
             try:
                 found.extend(rule(self._run, **thresholds_of(rule, thresholds)))
-            except Exception:  # noqa: BLE001 - the wall: a rule that fails is told when the run is closed
+            except Exception as error:  # noqa: BLE001 - the wall: a rule that fails is told when the run is closed
+                pass_on(error)
                 self._left_for_the_end.add(rule.id)
             if self._clock() - began > MOST_AT_ONCE:
                 (self._left_for_the_end if rule.id in self._slow else self._slow).add(rule.id)

@@ -23,7 +23,7 @@ def load(path: str | Path) -> Run:
         ValueError: If there is no run; the message says what came instead.
         OSError: If it cannot be read.
     """
-    folder = Path(path)
+    folder = Path(path).expanduser()
     if folder.is_dir():
         if not is_launch(folder):
             raise ValueError(f"{path} is a folder without runs of ranks; give .torchmagic/ranks/<launch>, or a file")

@@ -7,6 +7,7 @@ from typing import Any
 from torch.optim import Optimizer
 
 from torchmagic.probes.hooked import load_compiler
+from torchmagic.session.interrupts import pass_on
 
 
 def load_ahead(source: str, names: Mapping[str, Any]) -> int:
@@ -25,4 +26,9 @@ def load_ahead(source: str, names: Mapping[str, Any]) -> int:
     if not expected and not any(issubclass(type(value), Optimizer) for value in tuple(names.values())):
         return 0
     began = time.perf_counter_ns()
-    return time.perf_counter_ns() - began if load_compiler() else 0
+    try:
+        loaded = load_compiler()
+    except Exception as error:  # noqa: BLE001 - torch says it itself, at the step that needs it
+        pass_on(error)
+        loaded = True
+    return time.perf_counter_ns() - began if loaded else 0

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
+from numbers import Real
+from os import PathLike, fsdecode
 from typing import Any, Self, TypeVar
 
 E = TypeVar("E", bound=StrEnum)
@@ -133,9 +135,10 @@ class Settings:
             _check_rules(self.ignore, self.thresholds)
         if self.every is not None and (type(self.every) is not int or self.every < 1):
             raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
-        if not self.hang_after > 0:
+        object.__setattr__(self, "report", _path(self.report))
+        if not isinstance(self.hang_after, Real) or not self.hang_after > 0:
             raise ValueError(f"hang_after must be a number of seconds above 0, got {self.hang_after!r}")
-        if self.budget is not None and not self.budget >= 0:
+        if self.budget is not None and (not isinstance(self.budget, Real) or not self.budget >= 0):
             raise ValueError(f"budget must be a share of the step time in percent, 0 or more, got {self.budget!r}")
 
     def watches(self, probe: str) -> bool:
@@ -190,6 +193,13 @@ def _check_rules(ignored: tuple[str, ...], thresholds: Mapping[str, float]) -> N
         raise ValueError(f"thresholds {wanted}, got {thresholds!r}")  # noqa: TRY004 - as all wrong settings
     check_rules(ignored)
     check_thresholds(thresholds)
+
+
+def _path(given: object) -> str:
+    if not isinstance(given, str | PathLike):
+        wanted = "must be the path of a file to write, such as 'run.html'"
+        raise ValueError(f"report {wanted}, got {given!r}")  # noqa: TRY004 - as all wrong settings
+    return fsdecode(given)
 
 
 def _member(kind: type[E], value: str, field: str) -> E:

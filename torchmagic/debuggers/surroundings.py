@@ -9,10 +9,12 @@ import torch
 
 from torchmagic.debuggers.commit import commit_of
 from torchmagic.records.note import EnvironmentRecord
+from torchmagic.session.ignored_warnings import uncounted_changes
 from torchmagic.session.run import Run
 from torchmagic.tensors.accelerators import device_names
 
 
+@uncounted_changes()  # ``platform`` asks a program
 def surroundings() -> EnvironmentRecord:
     """Return where a run takes place; nothing here waits for a device, a process or a network."""
     commit = commit_of()

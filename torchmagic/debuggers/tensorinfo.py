@@ -80,6 +80,8 @@ def tensorinfo(
         >>> info.record.statistics.num_nan
         1
     """
+    if names is not None and not isinstance(names, Mapping):
+        raise TypeError(f"names are variables by name, such as globals(); {type(names).__name__} came")
     tree = describe_tree(value, name=name, names=names)
     if tree is not None:
         if compare is not None or dims:

@@ -1,10 +1,9 @@
 """This file is the watch: a run opened around user code, and closed however that code ends."""
 
-import atexit
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +12,11 @@ from torchmagic.debuggers.assembly import Assembly
 from torchmagic.debuggers.commit import commit_of
 from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.crew import Crew
+from torchmagic.debuggers.followed import followed
 from torchmagic.debuggers.happened import failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
 from torchmagic.debuggers.loading_ahead import load_ahead
+from torchmagic.debuggers.open_watches import WATCHING
 from torchmagic.debuggers.rank_run import RankRun
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.speed import SECONDS_BETWEEN_LOOKS, Speed
@@ -27,6 +28,7 @@ from torchmagic.probes.probe import Probe
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.rules.judgement import judge
+from torchmagic.session.interrupts import Postponed, pass_on
 from torchmagic.session.recorder import Recorder
 from torchmagic.session.run import Run
 from torchmagic.session.session import Session, session
@@ -95,7 +97,7 @@ class Watch:
             self._taps.close()
             raise
         switches.follow(self)
-        _watching.append(self)
+        WATCHING.append(self)
         self.rank.begin()
         self.rank.write()
         self._taps.spent += time.perf_counter_ns() - began
@@ -128,13 +130,17 @@ class Watch:
 
     def stop(self, error: BaseException | None = None) -> Run:
         """Close the run: torch is left as it was found, findings are drawn; safe to call twice."""
-        if not self._open:
-            return self.run
+        if self._open:
+            with Postponed():  # an interrupt halfway would leave torch hooked
+                self._stop(error)
+        return self.run
+
+    def _stop(self, error: BaseException | None) -> None:
         if error is not None:
             self.explain(error)
+        self._crew.end(error)
         self.leave()
         began = time.perf_counter_ns()
-        self._taps.ended_by = None if error is None else type(error)
         self._crew.detach()
         self._taps.let_go()
         for record in (*changed_surroundings(self.run), *([] if error is None else [crash(error)])):
@@ -150,7 +156,6 @@ class Watch:
         self._recorder.read_clock()
         self.rank.write(final=True)
         self.rank.close()
-        return self.run
 
     def __enter__(self) -> Run:
         return self.start()
@@ -161,8 +166,10 @@ class Watch:
     def _close_step(self, *_: object) -> None:
         step, listeners = self.run.steps, self._taps.listeners
         listeners.closing = True
-        self._crew.flush(step)
-        listeners.closing, listeners.step = False, step + 1
+        try:
+            self._crew.flush(step)
+        finally:  # which a handler of the user's can end
+            listeners.closing, listeners.step = False, step + 1
         if listeners.changed or listeners.next_wake <= step + 1:
             self._crew.wake()
         self._recorder.count_step()
@@ -199,17 +206,12 @@ class Watch:
         """Leave torch as it was found, with nothing judged or written; a run that is to be read ends by ``stop``."""
         self._open = False
         switches.leave(self)
-        _watching.remove(self)
+        WATCHING.remove(self)
         self._taps.close()
 
-    @staticmethod
-    def leave_inherited() -> None:
-        """In a process that was forked off, leave the runs of the one it came from to that one."""
-        while _watching:
-            _watching[-1].leave()
-
     def _failed(self, owner: object, error: Exception) -> None:
-        """Record a probe's failure, warn once, and go on without the probe."""
+        """Record a probe's failure, warn once, and go on without the probe; what a handler raised is the user's."""
+        pass_on(error)
         record = failure(type(owner).__name__, error)
         self._recorder.add(record)
         if not self._crew.drop(owner) and owner is self:
@@ -218,18 +220,6 @@ class Watch:
 
     def _rule_failed(self, rule: str, error: Exception) -> None:
         self._recorder.add(failure(f"rule {rule}", error, where=""))
-
-
-# The runs that go on, in the order in which they were opened.
-_watching: list[Watch] = []
-
-
-@atexit.register
-def _close_all() -> None:
-    """Close the runs that the end of the process cuts off."""
-    for watching in reversed(tuple(_watching)):
-        with suppress(Exception):  # nobody is left to be told
-            watching.stop(KeyboardInterrupt())
 
 
 @contextmanager
@@ -244,7 +234,9 @@ def watch(**settings: Any) -> Iterator[Run]:
 
     Raises:
         ValueError: If a setting is unknown or wrong.
+        OSError: If the report could not be written where it is to be; before the block begins.
+        FindingsError: If the block ended well and has findings that ``fail_on`` names; a RuntimeError.
     """
     frame = sys._getframe(2)  # noqa: SLF001 - the caller's names; one frame up is contextlib's
-    with Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals) as run:
+    with followed(Watch(Settings.from_dict({**switches.values(), **settings}), namespace=frame.f_globals)) as run:
         yield run

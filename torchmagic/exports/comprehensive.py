@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from torchmagic.analyses.time_split import PHASES
-from torchmagic.exports.destination import inside, one_whole_file
+from torchmagic.exports.destination import inside
 from torchmagic.exports.exporter import Exporter
 from torchmagic.exports.four_plots import four_plots
 from torchmagic.exports.step_seconds import step_seconds
 from torchmagic.records.finding import Finding
 from torchmagic.rules.catalogue import RULES
 from torchmagic.session.run import Run
+from torchmagic.session.whole_file import one_whole_file
 from torchmagic.views.skins.matplotlib import as_grid_png
 
 MEBIBYTE = 2**20

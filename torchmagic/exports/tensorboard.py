@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from torchmagic.exports.destination import inside, one_whole_file
+from torchmagic.exports.destination import inside
 from torchmagic.exports.exporter import Exporter
 from torchmagic.exports.names import folder_name, key
 from torchmagic.exports.packages import needed
@@ -16,6 +16,7 @@ from torchmagic.records.snapshot import SnapshotRecord
 from torchmagic.records.tensor import Histogram
 from torchmagic.session.run import Run
 from torchmagic.session.status import Status
+from torchmagic.session.whole_file import one_whole_file
 from torchmagic.views.findings import findings_page
 from torchmagic.views.skins.markdown import as_markdown
 

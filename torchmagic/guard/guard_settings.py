@@ -43,6 +43,7 @@ class GuardSettings:
         for name in ("largest_loss", "largest_growth"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is a number above 0, {getattr(self, name)!r} came")
+        _check_kinds(self)
         try:
             _ = self.keep_device
         except (RuntimeError, TypeError):
@@ -59,3 +60,16 @@ class GuardSettings:
 def _whole(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{name} is a whole number of {least} or more, {value!r} came")
+
+
+def _check_kinds(settings: GuardSettings) -> None:
+    """Refuse what would fail, or hide the error of the user's own code, only once it is needed."""
+    if settings.before_step is not None and not callable(settings.before_step):
+        raise ValueError(f"before_step is a function without arguments, or None, {settings.before_step!r} came")
+    if not isinstance(settings.splitting, Splitting):
+        raise ValueError(f"splitting is a Splitting, or None, {settings.splitting!r} came")  # noqa: TRY004 - a setting
+    try:
+        isinstance(None, settings.retry_on)
+    except TypeError:
+        known = "retry_on is a tuple of classes of errors, such as (OSError,)"
+        raise ValueError(f"{known}, {settings.retry_on!r} came") from None

@@ -39,11 +39,20 @@ class Splitting:
         samples: Takes a batch, the first sample and the one after the last; returns these samples as a batch.
         weight: Takes a batch and returns how many terms the loss is the mean of, such as the targets that are not
             ignored; None for the number of samples.
+
+    Raises:
+        ValueError: If one of them is no function; one line.
     """
 
     num_samples: Callable[[Any], int | None] = num_samples
     samples: Callable[[Any, int, int], Any] = samples_of
     weight: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("num_samples", "samples", "weight"):
+            value = getattr(self, name)
+            if not (callable(value) or (name == "weight" and value is None)):
+                raise ValueError(f"{name} of a Splitting is a function that takes a batch, {value!r} came")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

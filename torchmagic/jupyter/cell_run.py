@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.jupyter.asked import Together
@@ -127,13 +126,13 @@ class CellRun:
         with wall("show the result"):
             self._showing.end(self.run)
         if self.settings.report:
-            self._write_report(self.run, Path(self.settings.report).expanduser())
+            self._write_report(self.run)
         for warning in session.warnings:
             tell_once(warning)
 
-    def _write_report(self, run: Run, path: Path) -> None:
+    def _write_report(self, run: Run) -> None:
         with wall("draw the report"):
             try:
-                run.report(path)
+                run.report(self.settings.report)
             except OSError as error:
-                tell(f"the report could not be written to {path}: {error.strerror or error}")
+                tell(f"the report was not written: {error}")

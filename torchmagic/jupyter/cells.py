@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from torchmagic.jupyter.asked import Asked
@@ -11,6 +12,7 @@ from torchmagic.jupyter.header import quote_as_typed, rewrite
 from torchmagic.jupyter.making import RunMaker
 from torchmagic.jupyter.tracebacks import show_users_tracebacks
 from torchmagic.jupyter.wall import tell_once
+from torchmagic.session.interrupts import Postponed
 
 if TYPE_CHECKING:
     from torchmagic.jupyter.cell_run import CellRun
@@ -116,7 +118,21 @@ class Cells:
             if getattr(self, event) in self.shell.events.callbacks[event]:
                 self.shell.events.unregister(event, getattr(self, event))
         while self._stack:
-            self._stack.pop().end(None)
+            cell = self._stack.pop()
+            later, cell.at_end = cell.at_end, []
+            cell.end(None)
+            self._once_ended(later)
+
+    def _once_ended(self, deeds: Sequence[Callable[[], None]]) -> None:
+        """Do what a cell needs no more once it has ended: the code that it was rewritten to may still run."""
+
+        def once(_result: Any) -> None:
+            self.shell.events.unregister("post_run_cell", once)
+            for deed in deeds:
+                deed()
+
+        if deeds:
+            self.shell.events.register("post_run_cell", once)
 
     @property
     def innermost(self) -> Cell | None:
@@ -179,19 +195,24 @@ class Cells:
         Args:
             result: IPython's account of the end; None when an ``await`` at the top level was interrupted.
         """
-        cell = self._ended(result)
-        if cell is None:
-            return
-        error = KeyboardInterrupt() if result is None else result.error_before_exec or result.error_in_exec
-        if isinstance(error, asyncio.CancelledError):
-            error = KeyboardInterrupt()
-        runs = cell.end(error)
+        with Postponed(interrupts=False) if self._open_runs else nullcontext():  # halfway it would leave torch hooked
+            runs, error = self._end(result)
         if runs and error is None:
             from torchmagic.jupyter.verdict import fail_cell, verdict  # noqa: PLC0415 - what runs need loads with them
 
             failure = verdict(runs)
             if failure is not None:
                 fail_cell(self.shell, result, failure)
+
+    def _end(self, result: Any) -> "tuple[list[CellRun], BaseException | None]":
+        """Close and show what a cell opened; return it, and what the cell was ended by."""
+        cell = self._ended(result)
+        if cell is None:
+            return [], None
+        error = KeyboardInterrupt() if result is None else result.error_before_exec or result.error_in_exec
+        if isinstance(error, asyncio.CancelledError):
+            error = KeyboardInterrupt()
+        return cell.end(error), error
 
     @property
     def _open_runs(self) -> "list[CellRun]":

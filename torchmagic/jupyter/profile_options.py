@@ -41,7 +41,12 @@ PROFILE_OPTIONS = (
         help="Order of the operators.",
     ),
     Option(flag="--top", field="top", metavar="N", read=whole_number, help="Show so many operators, in place of 40."),
-    Option(flag="--trace", field="trace", metavar="PATH", help="Write a trace for Perfetto and chrome://tracing."),
+    Option(
+        flag="--trace",
+        field="trace",
+        metavar="PATH",
+        help="Write a trace for Perfetto and chrome://tracing; its folder has to exist.",
+    ),
     Option(flag="--tensorboard", field="tensorboard", metavar="DIR", help="Write the same trace for TensorBoard."),
     Option(
         flag="--baseline",

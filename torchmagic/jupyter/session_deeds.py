@@ -114,12 +114,14 @@ def _port(typed: str) -> int:
 
 def _clear(session: "PublicSession", request: Request, _place: Place) -> None:
     stored, num_here = "--stored" in request.flags, len(session.runs)
-    before = {entry.id for entry in session.history(everything=True).content}
+    entries = session.history(everything=True).content
+    before = {entry.id for entry in entries}
     session.clear(stored=stored)
     left = {entry.id for entry in session.history(everything=True).content}
     if stored:
         rest = f"; {counted(len(left), 'run')} still going on" if left else ""
-        _say(f"{counted(len(before - left), 'run')} removed from this kernel and from the store{rest}")
+        places = "this kernel and from the store" if any(entry.saved for entry in entries) else "this kernel"
+        _say(f"{counted(len(before - left), 'run')} removed from {places}{rest}")
     else:
         stays, them = ("stays", "it") if len(left) == 1 else ("stay", "them")
         rest = f"; {len(left)} in the store {stays}: clear --stored removes {them} for good" if left else ""

@@ -4,24 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from torchmagic.jupyter.cell_run import CellRun
-from torchmagic.records.finding import Finding
-from torchmagic.rules.failing import failing
-
-
-class FindingsError(RuntimeError):
-    """Findings that were to fail the cell.
-
-    Args:
-        findings: Those findings.
-    """
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self.findings = tuple(findings)
-        super().__init__("\n".join(f"{each.severity}: {each.title} ({each.rule})" for each in self.findings))
-
-    def _render_traceback_(self) -> list[str]:
-        """Show the findings alone, for IPython: no line of the cell raised this."""
-        return [f"{type(self).__name__}: {self}"]
+from torchmagic.rules.failing import FindingsError, failing
 
 
 def verdict(runs: Iterable[CellRun]) -> FindingsError | None:

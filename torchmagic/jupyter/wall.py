@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from torchmagic.session.interrupts import pass_on
+
 _told: set[str] = set()
 
 
@@ -17,6 +19,7 @@ def wall(doing: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the cell's close: whatever we did wrong, the cell is the user's
+        pass_on(error)
         tell_once(f"could not {doing} ({type(error).__name__}: {error}); the cell itself is not affected")
 
 

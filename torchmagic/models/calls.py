@@ -52,10 +52,10 @@ def sized_call(model: nn.Module, input_size: Any, *, dtypes: Sequence[torch.dtyp
     """
     by_name = isinstance(input_size, Mapping)
     sizes = list(input_size.values()) if by_name else _sizes(input_size)
-    kinds = list(dtypes) if dtypes is not None else [None] * len(sizes)
+    kinds = _dtypes(dtypes) if dtypes is not None else [None] * len(sizes)
     if len(kinds) != len(sizes):
         raise ValueError(f"{len(sizes)} input sizes and {len(kinds)} dtypes came; give one dtype for each size")
-    made = [_made(model, _checked(size), dtype) for size, dtype in zip(sizes, kinds, strict=True)]
+    made = [_made_here(model, _checked(size), dtype) for size, dtype in zip(sizes, kinds, strict=True)]
     told = [f"{_kind(each)} {list(each.shape)}" for each in made]
     if by_name:
         named = dict(zip(input_size, made, strict=True))
@@ -105,7 +105,14 @@ def _sizes(value: Any) -> list[Any]:
         raise ValueError(  # noqa: TRY004 - one kind of error for a wrong size
             f"an input size was wanted, such as (1, 3, 32, 32), {value!r} came"
         )
-    return [tuple(value)] if all(isinstance(each, int) for each in value) else list(value)
+    return list(value) if any(isinstance(each, Sequence) for each in value) else [tuple(value)]
+
+
+def _dtypes(value: Any) -> list[torch.dtype]:
+    given = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+    if given is None or not all(isinstance(each, torch.dtype) for each in given):
+        raise ValueError(f"dtypes are one of torch's for each size, such as (torch.float32,), {value!r} came")
+    return given
 
 
 def _checked(size: Any) -> tuple[int, ...]:
@@ -114,6 +121,14 @@ def _checked(size: Any) -> tuple[int, ...]:
     if any(each < 0 for each in size):
         raise ValueError(f"an input size has no negative numbers, {tuple(size)} came; write the batch size out")
     return tuple(size)
+
+
+def _made_here(model: nn.Module, size: tuple[int, ...], dtype: torch.dtype | None) -> torch.Tensor:
+    try:
+        return _made(model, size, dtype)
+    except RuntimeError as error:  # memory does not suffice, or is not even counted so far
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"an input of size {size} cannot be made here ({reason}); give a smaller one") from None
 
 
 def _made(model: nn.Module, size: tuple[int, ...], dtype: torch.dtype | None) -> torch.Tensor:

@@ -3,13 +3,13 @@
 import contextlib
 import io
 import random
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
+from torchmagic.session.ignored_warnings import untouched_warnings
 from torchmagic.tensors import accelerators
 
 
@@ -18,8 +18,7 @@ def untouched_globals() -> Iterator[None]:
     """Put the global random number streams, torch's default dtype and autocast back as they were; swallow prints."""
     backs = [*random_states(), *_switches()]
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
+        with untouched_warnings(), contextlib.redirect_stdout(io.StringIO()):
             yield
     finally:
         for back in backs:

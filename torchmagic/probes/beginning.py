@@ -39,8 +39,8 @@ class Beginning:
         taps.on("step_begin", self._trains)
 
     def detach(self) -> None:
-        """Tell the seed of a run that trained nothing, where it is another than before; let go."""
-        if self._recorder is not None and torch.initial_seed() != self._seed:
+        """Tell the seed where training was not seen to begin, if torch was seeded anew or steps were made; let go."""
+        if self._recorder is not None and (self._recorder.step or torch.initial_seed() != self._seed):
             self._tell()
         self._recorder = None
 
@@ -64,7 +64,7 @@ class Beginning:
         recorder.add(
             BeginningRecord(
                 seed=torch.initial_seed(),
-                random=checksums([torch.get_rng_state()])[0],
+                random="" if is_transformed() else checksums([torch.get_rng_state()])[0],
                 model="" if model is None else model.name,
                 batch_size=next((each.shape[0] for each in tensors if has_shape(each) and each.dim()), None),
                 values=_digest(tensors),

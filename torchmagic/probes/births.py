@@ -21,6 +21,7 @@ from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
+from torchmagic.session.interrupts import pass_on
 from torchmagic.tensors.finite import is_finite
 
 # Passes, and calls of models, that are run again: each takes about as long as it took the first time, traced.
@@ -58,16 +59,15 @@ class Births:
         record = self._bad_parameter()
         if record is not None:
             return record
-        memory = self._memory
-        for backward in reversed(memory.backwards[-MOST_REPLAYS:]):
+        for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
             outcome = self._again(backward, frame, None)
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event)
-        for call in memory.calls[:MOST_REPLAYS]:
+        for call in self._memory.calls[:MOST_REPLAYS]:
             outcome = self._model_again(call, None)
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event, call=call)
-        for each in memory.losses:
+        for each in self._memory.losses:
             record = self._bad_loss(each)
             if record is not None:
                 return record
@@ -114,7 +114,8 @@ class Births:
                 return None
             outcome = replay.run(piece.run, None if wanted is None else piece.with_leaves(wanted))
             self._name_outside(outcome, replay, piece.names)
-        except Exception:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
+        except Exception as error:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
+            pass_on(error)
             return None
         finally:
             if piece is not None:
@@ -133,7 +134,8 @@ class Births:
 
         try:
             outcome = replay.run(deed, wanted)
-        except Exception:  # noqa: BLE001 - a forward that cannot run twice tells nothing
+        except Exception as error:  # noqa: BLE001 - a forward that cannot run twice tells nothing
+            pass_on(error)
             return None
         self._name_outside(outcome, replay, {})
         return outcome

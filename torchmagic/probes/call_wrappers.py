@@ -67,6 +67,7 @@ def _caller(taps: Switchboard, original: Any, *, is_torchs: bool) -> Any:
             return _outermost(taps, call, self, args, kwargs)
         except BaseException as error:
             hide_ours(error)
+            taps.emit("root_error", self)
             raise
 
     return __call__

@@ -5,6 +5,7 @@ EVENTS = (
     "root_mode",  # (module), at a call whose training flag is another than that of the call before
     "root_without",  # (module, frame), at a call with gradients switched off
     "root_end",  # (module, args, kwargs, output, nanoseconds)
+    "root_error",  # (module), of a call that raised
     "leaf",  # (module, args, output); only while ``sees_leaves``
     "loss",  # (name, args, kwargs, output, frame)
     "softmax",  # (output, frame) of softmax and log_softmax; only while ``see("softmax")``; of others, ``"bounded"``
@@ -56,7 +57,7 @@ EVENTS = (
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
-    "root_end", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
+    "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
     "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",

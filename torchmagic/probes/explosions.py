@@ -15,6 +15,7 @@ from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_trace import Event, Trace
 from torchmagic.probes.replay_wrappers import watch_operators
 from torchmagic.records.nonfinite import Cause
+from torchmagic.session.interrupts import pass_on
 from torchmagic.tensors.finite import is_finite
 
 # Weights this large belong to no trained network; initial weights are about one.
@@ -87,7 +88,8 @@ def _step_again(optimizer: torch.optim.Optimizer) -> tuple[Event, Trace] | None:
         trace = Trace(_step_again.__code__, lambda _: None)
         with watch_operators(trace.operator):
             double.step()
-    except Exception:  # noqa: BLE001 - an optimizer that cannot be copied, or needs a closure, tells nothing
+    except Exception as error:  # noqa: BLE001 - an optimizer that cannot be copied, or needs a closure, tells nothing
+        pass_on(error)
         return None
     broken = next((each for each in tensors if not is_finite(each)), None)
     event = trace.origin(broken) if broken is not None else None

@@ -32,12 +32,13 @@ from torchmagic.probes.collective_wrappers import (
 from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
 from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
 from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_sub, wrap_tanh
+from torchmagic.probes.graph_walk import READABLE
 from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
 from torchmagic.probes.move_wrappers import MOVES, wrap_move
 from torchmagic.probes.range_wrappers import wrap_profiler, wrap_ranged, wrap_worker
 from torchmagic.probes.read_wrappers import READS, wrap_read
 from torchmagic.probes.reset_wrappers import wrap_zero_grad
-from torchmagic.probes.saving_wrappers import SAVING, wrap_saving
+from torchmagic.probes.saving_wrappers import wrap_saving
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
 from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_next, wrap_train
@@ -53,6 +54,8 @@ LOSSES = (
 )
 # The functions of ``torch.nn.init`` that fill a tensor, less those that are only their old names.
 INITIALISERS = tuple(name for name in dir(nn.init) if name.endswith("_") and not name.startswith("_"))
+# Where hooks on what graphs save are put on: the user's, those of offloading and of checkpointing.
+SAVING = ((torch.autograd.graph.saved_tensors_hooks, "__enter__"),)
 REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (nn.Module, "__call__", wrap_call),
     (nn.Module, "train", wrap_train),
@@ -81,7 +84,7 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (torch.amp.GradScaler, "unscale_", wrap_unscale),
     (torch.amp.GradScaler, "step", wrap_scaler_step),
     (torch.amp.GradScaler, "update", wrap_update),
-    *((owner, name, wrap_saving) for owner, name in SAVING),
+    *((owner, name, wrap_saving) for owner, name in SAVING if not READABLE),
     *((owner, name, wrap_init) for owner, name in INITS),
     *((owner, name, wrap_start_processes) for owner, name in STARTS),
 )

@@ -91,6 +91,7 @@ class Nonfinite:
         self._recorder = recorder
         self._scaling.attach(taps)
         self._evaluations.attach(taps)
+        self._memory.attach(taps)
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
@@ -120,10 +121,8 @@ class Nonfinite:
         self._loss = None
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        if self._found:
-            return
         model = self._cast.called
-        if model is None:
+        if self._found or model is None:
             return
         learns = self._taps.grad_enabled
         if not learns or not (module.training or self._evaluations.learns):

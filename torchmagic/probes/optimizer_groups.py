@@ -120,7 +120,7 @@ def settings_of(group: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def _setting(value: Any) -> Setting | None:
-    """Return a setting as a plain value; None for what is none, such as a tensor on a device, which would be waited for."""
+    """Return a setting as a plain value; None for what is none, and for a tensor on a device, which takes a wait."""
     if value is None:
         return "none"
     if type(value) in (tuple, list):

@@ -12,6 +12,7 @@ from torch import nn
 from torchmagic.probes.members import Model
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import Site, caller_of, is_users, is_users_file, site_of
+from torchmagic.probes.taps import Taps
 from torchmagic.tensors import accelerators
 from torchmagic.tensors.presence import is_transformed
 
@@ -104,7 +105,15 @@ class StepMemory:
         # tell if that is needed.
         self._draws = self._in_doubt = True
         self._steps = 0
+        self._failed = False  # whether the newest call raised
         self.caller: CodeType | None = None
+
+    def attach(self, taps: Taps) -> None:
+        """Listen for calls that raise."""
+        taps.on("root_error", self._fails)
+
+    def _fails(self, module: nn.Module) -> None:
+        self._failed = bool(self._calls) and self._calls[-1][0] is module
 
     @property
     def calls(self) -> list[Call]:
@@ -143,6 +152,7 @@ class StepMemory:
             self._made.clear()
         self._losses.clear()
         self.raw_backwards.clear()
+        self._failed = False
 
     def _may_draw(self) -> bool:
         """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
@@ -164,11 +174,13 @@ class StepMemory:
     def call(self, module: nn.Module, model: Model, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Remember the call of a model."""
         calls = self._calls
+        if self._failed and not (self.raw_backwards and self.raw_backwards[-1][2] >= len(calls)):
+            self._forget(-1)  # whoever goes on has freed what it was given, as for a smaller batch
+        self._failed = False
         if len(calls) >= (MOST_CALLS if module.training else MOST_EVALUATED):
             if self.raw_backwards:
                 return
-            calls.pop(0)  # an evaluation that forgot no_grad must not keep its batches
-            self._made.clear()
+            self._forget(0)  # an evaluation that forgot no_grad must not keep its batches
         code, copies = frame.f_code, args
         if self._copies:
             copies = _copies(args)
@@ -178,6 +190,13 @@ class StepMemory:
         state = random_state() if self._draws else None
         devices = accelerators.streams() if self._draws and self._devices else ()
         calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
+
+    def _forget(self, place: int) -> None:
+        """Let go of a call."""
+        del self._calls[place]
+        self._made.clear()
+        if self._learning:
+            self._versions[place : place + 1 or None] = []
 
     def loss(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         """Remember the call of a loss function."""

@@ -123,7 +123,7 @@ class Patches:
         slot.wraps = [(whose, wrap) for whose, wrap in slot.wraps if whose is not self]
         if not slot.wraps:
             del _slots[key]
-            if slot.yields and slot.place.is_named:
+            if slot.place.is_named:
                 gone.append(slot.installed)
                 originals.append(slot.place.original)
         slot.rebuild()

@@ -85,9 +85,10 @@ class InAttribute:
         name: Its name.
     """
 
+    is_named = True
+
     def __init__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name
-        self.is_named = isinstance(owner, ModuleType)
         self._own = name in vars(owner)
         found = getattr(owner, name)
         self.original = _originals.get(found, found) if isinstance(found, FunctionType | StandIn) else found
@@ -127,7 +128,7 @@ class InAttribute:
     def _tell_the_compiler(self, wrapper: Any) -> None:
         if not isinstance(wrapper, FunctionType):
             return
-        if self.is_named or (self._owner is nn.Module and self._name in TRACEABLE):
+        if isinstance(self._owner, ModuleType) or (self._owner is nn.Module and self._name in TRACEABLE):
             traced_as(wrapper, self.original)
         else:
             not_traced(wrapper)

@@ -12,6 +12,7 @@ from torchmagic.probes.origin_purity import function_of
 from torchmagic.probes.replay_wrappers import watch_modules
 from torchmagic.probes.sites import Site, here, is_users_file
 from torchmagic.probes.undisturbed import undisturbed
+from torchmagic.session.interrupts import pass_on
 from torchmagic.tensors import accelerators
 from torchmagic.tensors.glance import tensors_in
 
@@ -49,7 +50,8 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor]) -> Mixed | None:
                 accelerators.put_back(devices)
                 if found := _compared(module, plain, _run(module, changed), own, number):
                     return found
-    except Exception:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
+    except Exception as error:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
+        pass_on(error)
         return None
     return None
 

@@ -2,13 +2,8 @@
 
 from typing import Any
 
-import torch
-
-from torchmagic.probes.graph_walk import READABLE, Packing
+from torchmagic.probes.graph_walk import Packing
 from torchmagic.probes.wrappers import Switchboard, named_like
-
-# Where the hooks of the user's, of offloading and of checkpointing are put on.
-SAVING = () if READABLE else ((torch.autograd.graph.saved_tensors_hooks, "__enter__"),)
 
 
 def wrap_saving(taps: Switchboard, original: Any) -> Any:

@@ -72,9 +72,14 @@ def _is_own(text: str, source: str) -> bool:
 
 def _name(file: str) -> str:
     """Return what to call a file: its path from where the program runs, or the number of a cell that tells it."""
-    path, here = Path(file), Path.cwd()
-    below = str(path.relative_to(here)) if path.is_relative_to(here) else path.name
-    return name_of_cell(file, unnumbered="another cell") or below
+    return name_of_cell(file, unnumbered="another cell") or _below(Path(file))
+
+
+def _below(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):  # it lies elsewhere, or there is no working directory any more
+        return path.name
 
 
 def _of_value(value: Any) -> Iterator[str]:

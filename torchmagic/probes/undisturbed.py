@@ -3,7 +3,6 @@
 import contextlib
 import io
 import random
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import storage_of
 from torchmagic.probes.replay_wrappers import plain_saving
 from torchmagic.probes.user_modes import tensors_as_they_are
+from torchmagic.session.ignored_warnings import untouched_warnings
 from torchmagic.tensors import accelerators
 
 # Where a module keeps the hooks of the user's.
@@ -44,7 +44,7 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
         own.update({name: _quiet_hooks(own[name]) for name in HOOKS if own.get(name)})
     silence = io.StringIO()
     try:
-        quiet = contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), _no_warnings()
+        quiet = contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), untouched_warnings()
         with contextlib.ExitStack() as stack:
             for each in (*quiet, plain_saving(), tensors_as_they_are()):
                 stack.enter_context(each)
@@ -59,11 +59,3 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
 
 def _quiet_hooks(hooks: Any) -> Any:
     return type(hooks)((key, hook) for key, hook in hooks.items() if hook_is_quiet(hook))
-
-
-@contextlib.contextmanager
-def _no_warnings() -> Iterator[None]:
-    """Say no warning a second time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

@@ -6,13 +6,13 @@ Its ranges are found by one name among Python's builtins, which is there from ``
 import ast
 import builtins
 import sys
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from copy import deepcopy
 from itertools import count
 
 from torchmagic.profiling.instrument import DEPTHS, placed, range_flow, suspends
+from torchmagic.session.ignored_warnings import ignored_warnings
 
 _FLOWS = count(1)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -106,8 +106,7 @@ def _statement(value: ast.expr, like: ast.stmt) -> ast.stmt:
 
 def _compiles(body: list[ast.stmt]) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the shell compiles it again, and says it then
+        with ignored_warnings():  # the shell compiles it again, and says it then
             compile(ast.Module(body, []), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
         return False

@@ -77,8 +77,7 @@ class Profiling:
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._window: Window | None = None
-        self._over = True
-        self._process, self._num_compiled = os.getpid(), 0
+        self._over, self._process, self._num_compiled = True, os.getpid(), 0
         self._notes: list[str] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -120,18 +119,21 @@ class Profiling:
         elif done < settings.wait:
             window.rest()
 
+    def end_timing(self) -> None:
+        """End the window where it goes on, as the code that is profiled is over; safe to call twice."""
+        self._finish(self._ending())
+
     def detach(self) -> None:
         """Leave torch as it was found, and read what was noted down; safe to call twice."""
-        if not self._over:
-            self._finish(self._ending())
+        self.end_timing()
         if self._lines is not None:
             self._lines.end()  # again, for functions that were made since the window ended
-        recorder, window = self._recorder, self._window
+        taps, recorder, window = self._taps, self._recorder, self._window
         self._taps = self._recorder = self._window = None
-        if recorder is None:
+        if taps is None or recorder is None:
             return
         if window is not None and window.recorded:
-            for record in self._read(window):
+            for record in self._read(window, taps.warn):
                 recorder.add(record)
         else:
             for note in self._notes:
@@ -186,8 +188,8 @@ class Profiling:
         else:
             self._finish("full")
 
-    def _read(self, window: Window) -> list[object]:
-        """Return the records of a profile."""
+    def _read(self, window: Window, warn: Callable[[str], None]) -> list[object]:
+        """Return the records of a profile; warn of a file that could not be written."""
         from torchmagic.profiling.attribute import attribute  # noqa: PLC0415 - for runs that were profiled
 
         settings, chosen = self._settings, window.chosen
@@ -202,7 +204,7 @@ class Profiling:
             "peak_flops": peak_flops(window.kineto.device) if settings.flops else None,
         }
         collected = window.collected(facts)
-        collected.trace, said = write_traces(window.kineto.profile, settings, collected)
+        collected.trace, said = write_traces(window.kineto.profile, settings, collected, warn=warn)
         collected.notes = [*self._notes, *(self._lines.notes if self._lines is not None else ()), *said]
         return list(attribute(collected, keep_source=self._keep_source, file_names=self._file_names()))
 

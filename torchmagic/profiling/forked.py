@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from torchmagic.session.ignored_warnings import ignored_warnings
+
 READ = 1 << 16
 
 
@@ -45,8 +47,7 @@ def forked(work: Callable[[], Any], *, patience: float) -> Any:
     reading, writing = os.pipe()
     child = 0
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the copy does not have
+        with ignored_warnings(DeprecationWarning):  # of threads, which the copy does not have
             child = os.fork()
         if not child:
             _work_and_end(work, writing)

@@ -21,7 +21,8 @@ def line_costs(
     """Return what each line cost that ran, in the order of their files.
 
     ``total`` and ``own`` are of the thread that trains, so the line that calls ``backward`` has all of it there, and
-    that of others' nodes under ``elsewhere``; ``backward`` is, for each line, that of the nodes that it made.
+    that of nodes whose line is known under ``elsewhere``, its own nodes' included; ``backward`` is, for each line, that
+    of the nodes that it made.
 
     Args:
         collected: The lines.
@@ -38,7 +39,7 @@ def line_costs(
         if context.backward:
             spent = sum(cell.own for cell in context.cells.values())
             backward.own[context.source] += spent
-            if context.main and context.source not in (-1, context.lines.index):
+            if context.main and context.source != -1:
                 elsewhere[context.lines.index] += spent
     calls, reads = Counter[int](), Counter[int](copies_back)
     for cell in chain.from_iterable(each.cells.values() for each in contexts):

@@ -3,7 +3,6 @@
 import __future__
 
 import ast
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from types import CodeType
 from torchmagic.analyses.syntax import steadily
 from torchmagic.probes.notebook_text import CELLS
 from torchmagic.profiling.instrument import DEPTHS, range_functions
+from torchmagic.session.ignored_warnings import ignored_warnings
 
 # Stands for a range among a code object's constants, followed by line and function; no source has such a string.
 _PLACEHOLDER = "\0torchmagic range"
@@ -67,8 +67,7 @@ def ranged_file(source: str, code: CodeType) -> RangedFile | None:
     # What a cell may have besides, and does not change its functions.
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the source was compiled before, and said what it had to say
+        with ignored_warnings():  # the source was compiled before, and said what it had to say
             native = _compiled(_parsed(source, flags), code.co_filename, flags)
             for deepest in DEPTHS:
                 tree = _parsed(source, flags)

@@ -20,13 +20,16 @@ LEVEL = 5  # of compression; beyond it the file hardly shrinks
 _OURS = re.compile(rb'"(tm:[a-z]:)(\w*)"')
 
 
-def write_traces(profile: Any, settings: ProfileSettings, collected: Collected) -> tuple[str, list[str]]:
+def write_traces(
+    profile: Any, settings: ProfileSettings, collected: Collected, *, warn: Callable[[str], None]
+) -> tuple[str, list[str]]:
     """Write the Chrome trace and the TensorBoard folder that were asked for.
 
     Args:
         profile: Torch's profiler, stopped; it writes once only.
         settings: Where to write.
         collected: Tells the names of modules, lines and loaders.
+        warn: Is told what could not be written: who shows no profile would not learn of it.
 
     Returns:
         The path of the Chrome trace, empty where there is none, and one sentence for each that could not be written.
@@ -38,12 +41,14 @@ def write_traces(profile: Any, settings: ProfileSettings, collected: Collected) 
         plain, named = Path(folder) / "plain.json", Path(folder) / "trace.json"
         done = _tried(folder, said, lambda: _write(profile, plain, named, collected))
         trace = str(Path(settings.trace).expanduser()) if done and settings.trace else ""
-        if trace and not _tried(trace, said, lambda: _copy(named, Path(trace))):
+        if trace and not _tried(trace, said, lambda: _into_its_folder(named, Path(trace))):
             trace = ""
         if done and settings.tensorboard:
             place = str(Path(settings.tensorboard).expanduser())
             handler = tensorboard_trace_handler(place)
             _tried(place, said, lambda: handler(_Written(named)))
+    for each in said:
+        warn(f"torchmagic: {each}")
     return trace, said
 
 
@@ -100,8 +105,14 @@ def _readable(prefix: str, rest: str, collected: Collected) -> str:
     return said
 
 
+def _into_its_folder(source: Path, target: Path) -> None:
+    folder = target.resolve().parent
+    if not folder.is_dir():  # a typing error makes no tree of folders
+        raise FileNotFoundError(f"there is no folder {folder}")
+    _copy(source, target)
+
+
 def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as content, target.open("wb") as file:
         if target.suffix == ".gz":
             with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL) as packed:

@@ -54,7 +54,8 @@ class LineCost:
         own: Of these, without the user's other lines that it calls.
         operators: Of the latter, those in which an operator ran; the rest is Python's.
         backward: Seconds of the backward of what it computed, other lines that it calls left out.
-        elsewhere: Of its own, seconds of the backward of what other lines computed: it called that backward.
+        elsewhere: Of its own, seconds that are in ``backward`` of lines, be it this one, that computed what it is of:
+            it called that backward.
         reads: Times it made the host wait for a tensor's value.
         allocated: Bytes allocated, with what it calls; None where memory was not profiled.
         complete: Whether all its runs were timed; a line that runs very often is timed only at first.

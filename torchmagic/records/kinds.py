@@ -2,6 +2,7 @@
 
 from torchmagic.records.accelerator import AcceleratorRecord
 from torchmagic.records.activation import ActivationRecord
+from torchmagic.records.beginning import BeginningRecord
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.connection import (
     DetachedLossRecord,
@@ -123,6 +124,7 @@ KINDS: tuple[type, ...] = (
     BatchRecord,
     BatchTimesRecord,
     BeatRecord,
+    BeginningRecord,
     BroadcastRecord,
     ChecksumRecord,
     ClassCountsRecord,

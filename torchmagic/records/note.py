@@ -40,7 +40,8 @@ class EnvironmentRecord:
         device: The device that is current, or ``cpu``.
         devices: Names of all devices that torch has opened.
         torchmagic: Its version.
-        seed: What torch's generator was seeded with last, before the run.
+        seed: What torch's generator was seeded with last, before the run; ``BeginningRecord`` has what training began
+            with.
         deterministic: Whether torch was told to use deterministic algorithms only.
         default_dtype: The type of new floating tensors.
         commit: The git commit of the working folder; empty where there is none.

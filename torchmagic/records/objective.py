@@ -1,6 +1,7 @@
 """This file is the objective: what a loss is made of, and how an optimizer's groups follow it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from torchmagic.records.place import Place
 
@@ -56,6 +57,8 @@ class GroupRecord:
         maximize: Whether its steps go up.
         step: Optimizer steps made before its first step.
         built: Line that built the optimizer; None where it was not built in this run.
+        settings: Its other settings by their names, such as ``momentum``, ``betas`` and ``eps``; what is None is
+            ``none``, and several numbers are one text.
     """
 
     optimizer: str
@@ -69,3 +72,4 @@ class GroupRecord:
     maximize: bool
     step: int
     built: Place | None
+    settings: Mapping[str, bool | int | float | str] = field(default_factory=dict)

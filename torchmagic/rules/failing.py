@@ -29,3 +29,19 @@ def failing(findings: Iterable[Finding], fail_on: str) -> tuple[Finding, ...]:
         for each in findings
         if each.severity in severities or any(fnmatchcase(each.rule, pattern) for pattern in rules)
     )
+
+
+class FindingsError(RuntimeError):
+    """Findings that fail what was watched.
+
+    Args:
+        findings: Those findings.
+    """
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(f"{each.severity}: {each.title} ({each.rule})" for each in self.findings))
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the findings alone, for IPython: no line of the user's raised this."""
+        return [f"{type(self).__name__}: {self}"]

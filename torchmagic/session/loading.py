@@ -10,6 +10,7 @@ from torchmagic.session.document import FORMAT
 from torchmagic.session.run import Run, Status
 
 _NO_RUN = "this is no run saved by torchmagic; save one with run.save(path)"
+_SEVERAL = "this is an export of several runs, and one is read at a time; export each to a file of its own, by runs="
 
 
 def from_json(text: str) -> Run:
@@ -24,6 +25,8 @@ def from_json(text: str) -> Run:
         raise ValueError(f"this is no run saved by torchmagic: not JSON ({error})") from None
     except RecursionError:
         raise ValueError(f"{_NO_RUN} (it is nested too deeply)") from None
+    if isinstance(document, dict) and document.get("torchmagic") == "runs":
+        raise ValueError(_SEVERAL)
     if not isinstance(document, dict) or document.get("torchmagic") != "run":
         raise ValueError(_NO_RUN)
     if not isinstance(document.get("format"), int):
@@ -74,7 +77,7 @@ def load(path: str | Path) -> Run:
         OSError: If it cannot be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).expanduser().read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no run saved by torchmagic: not JSON (not even text)") from None
     return from_json(text)

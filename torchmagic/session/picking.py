@@ -21,6 +21,8 @@ def picked(history: Sequence[Entry], which: int | str, *, here: Sequence[str] = 
         raise KeyError("there is no run yet; watch one with %%torchdebug or torchmagic.watch()")
     if isinstance(which, int):
         return _numbered(history, which)
+    if not isinstance(which, str):
+        raise KeyError(f"a run is meant by its number, id or name, or 'last', {which!r} came; {_choice(history)}")
     if which == "last":
         return next((entry for entry in history if here and entry.id == here[-1]), history[-1])
     for entry in reversed(history):

@@ -16,6 +16,7 @@ from torchmagic.session.parameters import parameter_rows
 from torchmagic.session.progress import Progress
 from torchmagic.session.status import Status as Status  # noqa: PLC0414 - who asks a run asks how it ended
 from torchmagic.session.table import as_frame
+from torchmagic.session.whole_file import write_whole
 
 if TYPE_CHECKING:
     from torchmagic.session.ranked import Ranks
@@ -177,8 +178,12 @@ class Run:
         return self._text(self, full=full)
 
     def save(self, path: str | Path) -> None:
-        """Write the whole run as a JSON document that ``torchmagic.load`` reads."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        """Write the whole run as a JSON document that ``torchmagic.load`` reads.
+
+        Raises:
+            OSError: If it cannot be written; what stood there then still stands.
+        """
+        write_whole(Path(path).expanduser(), self.to_json(), suffix=".json")
 
     def draw_with(self, report: Callable[["Run"], str], text: Callable[..., str]) -> None:
         """Give a run that was read from a file what turns it into an HTML document and into text."""
@@ -189,7 +194,8 @@ class Run:
 
         Raises:
             ValueError: If the run was made by hand and nothing that draws was given.
+            OSError: As ``save``.
         """
         if self._report is None:
             raise ValueError(_NOTHING_DRAWS)
-        Path(path).write_text(self._report(self), encoding="utf-8", errors="xmlcharrefreplace")
+        write_whole(Path(path).expanduser(), self._report(self), suffix=".html", errors="xmlcharrefreplace")

@@ -43,7 +43,7 @@ class Session:
     @property
     def path(self) -> Path:
         """Where the store lies, or would."""
-        return self.file or store_in(self.folder or self._first_folder or Path.cwd())
+        return self.file or store_in(self.folder or self._first_folder or _working_folder() or Path())
 
     @property
     def store(self) -> Store | None:
@@ -68,7 +68,7 @@ class Session:
         if keeper is not None and not (final or urgent) and keeper.writer.has(run):
             return
         if self.folder is None and self._first_folder is None:
-            self._first_folder = Path.cwd()
+            self._first_folder = _working_folder()
         self._kept().write(run, self.path, final=final, urgent=urgent)
 
     def history(self) -> list[Entry]:
@@ -183,6 +183,14 @@ class Session:
     def _warn(self, line: str) -> None:
         if line not in self.warnings:
             self.warnings.append(line)
+
+
+def _working_folder() -> Path | None:
+    """Return the working directory; None where somebody has removed it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
 
 
 session = Session()

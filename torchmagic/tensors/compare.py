@@ -83,12 +83,12 @@ def _wide(values: torch.Tensor) -> torch.Tensor:
 
 def _joined(found: Comparison, left: torch.Tensor, right: torch.Tensor, begin: int, peaks: _Peaks) -> Comparison:
     one, other = _wide(left), _wide(right)
+    whole = not any(each.is_floating_point() or each.is_complex() for each in (left, right))
     both_nan = torch.isnan(one) & torch.isnan(other)
     finite = torch.isfinite(one) & torch.isfinite(other)
-    # Whole numbers beyond 2**53 are told apart only as they are.
-    same = left == right if left.dtype == right.dtype and not left.is_floating_point() else one == other
-    equal = same | both_nan
-    gaps = torch.where(finite & ~equal, (one - other).abs(), 0.0)
+    apart = _whole_gaps(left, right) if whole else (one - other).abs()
+    equal = (apart == 0 if whole else one == other) | both_nan
+    gaps = torch.where(finite & ~equal, apart, 0.0)
     sizes = torch.where(finite, other.abs(), 1.0)
     shares = torch.where(sizes > 0, gaps / sizes, 0.0)
     near = finite & (gaps <= found.atol + found.rtol * sizes) if found.rtol else torch.zeros_like(equal)
@@ -105,7 +105,7 @@ def _joined(found: Comparison, left: torch.Tensor, right: torch.Tensor, begin: i
     gap = gaps[place].item()
     if found.max_abs is None or gap > found.max_abs:
         peaks.abs_place = begin + place if gap else None
-        values = (_number(one[place]), _number(other[place]))
+        values = (_number(left[place]), _number(right[place]))
         found = replace(found, max_abs=gap, max_abs_values=values)
     place = int(shares.argmax())
     share = shares[place].item()
@@ -118,7 +118,23 @@ def _joined(found: Comparison, left: torch.Tensor, right: torch.Tensor, begin: i
 
 
 def _number(value: torch.Tensor) -> float:
-    return float(value.abs() if value.is_complex() else value)
+    if value.is_complex():
+        return abs(complex(value.item()))
+    return float(value) if value.is_floating_point() else int(value.item())
+
+
+def _whole_gaps(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """How far whole numbers are apart, as float64: also those beyond 2**53, which that could not tell apart."""
+    (high, low), (other_high, other_low) = _halves(left), _halves(right)
+    return ((high - other_high).double() * 2.0**32 + (low - other_low).double()).abs()
+
+
+def _halves(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The upper and the lower 32 bits of whole numbers, the upper ones with the sign."""
+    is_unsigned = values.dtype == torch.uint64
+    bits = values.view(torch.int64) if is_unsigned else values.long()
+    high = bits >> 32
+    return high & 0xFFFFFFFF if is_unsigned else high, bits & 0xFFFFFFFF
 
 
 def _ulp(left: torch.Tensor, right: torch.Tensor) -> int:

@@ -16,7 +16,9 @@ from torchmagic.tensors.measure import measure
 from torchmagic.tensors.near import brought_near
 from torchmagic.tensors.picture import picture_of
 from torchmagic.tensors.preview import preview
+from torchmagic.tensors.reduce import UNREADABLE_ERRORS
 from torchmagic.tensors.relations import named_tensors, relations_of
+from torchmagic.tensors.scan import EXACT
 from torchmagic.tensors.sources import StoredValues, as_tensor, dense_values, stored_values
 
 
@@ -56,7 +58,8 @@ def describe(tensor: Any, *, name: str = "", asked: Asked | None = None) -> Tens
 
     Raises:
         TypeError: If it is something else; one line says what came, what was wanted and what to do.
-        ValueError: If what it is compared with has another shape, or ``dims`` are not as many as its dimensions.
+        ValueError: If it was not made yet, what it is compared with has another shape or cannot be read, or ``dims``
+            are not as many as its dimensions.
 
     Example:
         >>> record = describe(torch.arange(4), name="x")
@@ -65,15 +68,17 @@ def describe(tensor: Any, *, name: str = "", asked: Asked | None = None) -> Tens
     """
     asked = asked or Asked()
     source, notes = as_tensor(tensor)
-    record = _related(metadata(source, name=name, kind=type(tensor).__name__), source, asked)
-    if asked.other is not None:
-        record = replace(record, comparison=_comparison(source, asked))
-    try:
-        stored = stored_values(source)
-        record = replace(record, notes=notes + stored.notes)
-        return replace(record, gradient=_gradient(source), **_of_values(record, stored, asked))
-    except RuntimeError as error:
-        return replace(record, notes=(*record.notes, f"its values cannot be read: {_first_line(error)}"))
+    # A subclass may give the operators a meaning of its own, or raise; it is asked in torch's.
+    with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
+        record = _related(metadata(source, name=name, kind=type(tensor).__name__), source, asked)
+        if asked.other is not None:
+            record = replace(record, comparison=_comparison(source, asked))
+        try:
+            stored = stored_values(source)
+            record = replace(record, notes=notes + stored.notes)
+            return replace(record, gradient=_gradient(source), **_of_values(record, stored, asked))
+        except UNREADABLE_ERRORS as error:
+            return replace(record, notes=(*record.notes, f"its values cannot be read: {_first_line(error)}"))
 
 
 def _related(record: TensorRecord, source: torch.Tensor, asked: Asked) -> TensorRecord:
@@ -90,9 +95,10 @@ def _related(record: TensorRecord, source: torch.Tensor, asked: Asked) -> Tensor
 
 def _comparison(source: torch.Tensor, asked: Asked) -> Comparison:
     other, _ = as_tensor(asked.other)
-    values = [dense_values(each) for each in (source, other)]
-    with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
-        return compare(*values, name=asked.other_name)
+    try:
+        return compare(dense_values(source), dense_values(other), name=asked.other_name)
+    except UNREADABLE_ERRORS as error:
+        raise ValueError(f"values that cannot be read cannot be compared: {_first_line(error)}") from error
 
 
 def _of_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> dict[str, Any]:
@@ -100,13 +106,11 @@ def _of_values(record: TensorRecord, stored: StoredValues, asked: Asked) -> dict
     values = stored.values
     if values is None:
         return {}
-    # A subclass may give the operators a meaning of its own; its numbers are asked for in torch's.
-    with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
-        values = brought_near(values)
-        statistics, histogram = measure(values, repeat=stored.repeat, full=asked.full, hist=asked.hist)
-        text = preview(values)
-        dims = record.dims if stored.placed else ()
-        picture = picture_of(values, dims=dims, as_image=asked.image)
+    values = brought_near(values)
+    statistics, histogram = measure(values, repeat=stored.repeat, full=asked.full, hist=asked.hist)
+    text = preview(values)
+    dims = record.dims if stored.placed else ()
+    picture = picture_of(values, dims=dims, as_image=asked.image)
     if not stored.placed:
         statistics = replace(statistics, nonfinite_at=())
     return {
@@ -125,6 +129,8 @@ def _numbers_notes(values: torch.Tensor, statistics: Statistics) -> tuple[str, .
         notes.append("complex: statistics are of the magnitudes")
     if values.dtype == torch.uint64:
         notes.append("uint64: statistics are of the values as float64, exact up to 2**53")
+    if values.dtype == torch.int64 and (statistics.abs_max or 0) > EXACT:
+        notes.append("beyond 2**53: mean, quantiles and histogram are as float64, which rounds such numbers")
     if statistics.num_sampled:
         notes.append(
             f"quantiles are from a sample of {statistics.num_sampled:,} values; the share below each is "
@@ -151,5 +157,5 @@ def _gradient(tensor: torch.Tensor) -> GradientSummary | None:
     )
 
 
-def _first_line(error: RuntimeError) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]

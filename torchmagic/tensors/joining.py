@@ -30,15 +30,22 @@ def joined(parts: Sequence[Part]) -> Whole:
     nums = np.array([part.num for part in parts], dtype=np.float64)
     total = float(nums.sum())
     scale = scale_for(max(abs(low), abs(high)))
-    means = np.array([part.mean for part in parts], dtype=np.float64) * scale
+    base = low if any(part.above is not None for part in parts) else 0
+    means = np.array([_mean(part, base) for part in parts], dtype=np.float64) * scale
     deviations = np.array([part.std for part in parts], dtype=np.float64) * scale
     mean = math.fsum(nums * means) / total
     variance = math.fsum(nums * (deviations**2 + (means - mean) ** 2)) / total
+    mean += base
     # Rounding may push the mean of equal values past them by one unit in the last place.
     return Whole(
         low=low,
         high=high,
-        mean=min(max(mean / scale, low), high),
+        mean=float(min(max(mean / scale, low), high)),
         std=math.sqrt(variance) / scale,
         rms=math.sqrt(variance + mean**2) / scale,
     )
+
+
+def _mean(part: Part, base: float) -> float:
+    """A part's mean, as what it is above a whole number."""
+    return part.mean - base if part.above is None else (part.low - base) + part.above

@@ -6,6 +6,7 @@ from typing import TypeVar
 import torch
 
 from torchmagic.records.tensor import TensorRecord
+from torchmagic.tensors.sources import refuse_unmade
 
 T = TypeVar("T")
 # Shown for a dimension without one size.
@@ -22,7 +23,11 @@ def metadata(tensor: torch.Tensor, *, name: str = "", kind: str = "") -> TensorR
 
     Returns:
         A record without statistics, values and gradient.
+
+    Raises:
+        ValueError: If it is a lazy module's, and was not made yet; one line.
     """
+    refuse_unmade(tensor)
     return TensorRecord(
         name=name,
         kind=kind or type(tensor).__name__,
@@ -48,10 +53,10 @@ def metadata(tensor: torch.Tensor, *, name: str = "", kind: str = "") -> TensorR
 
 def memory_block(tensor: torch.Tensor) -> tuple[str, int] | None:
     """Return what tells the memory block that a tensor lies in from others; None where it has none, or an empty one."""
-    if tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor":
+    if tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor" or torch.nn.parameter.is_lazy(tensor):
         return None
     try:
-        storage = tensor.untyped_storage()
+        storage = (tensor.detach().values() if tensor.is_nested else tensor).untyped_storage()
         return (str(tensor.device), storage.data_ptr()) if storage.nbytes() else None
     except RuntimeError:
         return None
@@ -61,7 +66,7 @@ def _asked(question: Callable[[], T], *, default: T) -> T:
     """What torch answers, or the default where this kind of tensor has no answer (NotImplementedError is one)."""
     try:
         return question()
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         return default
 
 

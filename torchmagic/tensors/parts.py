@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 
 class Part(NamedTuple):
-    """What one piece's finite values are like; mean and deviation (divisor n) are in the values' own unit."""
+    """What one piece's finite values are like; mean and deviation (divisor n) are in the values' own unit.
+
+    Of whole numbers that a float64 cannot tell apart ``above`` says by how much the mean is above the least, ``low``.
+    """
 
     num: int
     low: float
@@ -15,6 +18,7 @@ class Part(NamedTuple):
     num_zero: int = 0
     num_negative: int = 0
     num_subnormal: int = 0
+    above: float | None = None
 
 
 @dataclass(slots=True)

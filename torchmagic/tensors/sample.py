@@ -11,6 +11,7 @@ from torchmagic.tensors.chunks import as_numbers
 # Up to here quantiles are exact. Beyond, the share below a sampled quantile is off by less than 0.8 points (two
 # standard deviations at the median), and sorting takes a third of a millisecond.
 SAMPLE_SIZE = 1 << 14
+_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
@@ -32,7 +33,10 @@ def sorted_sample(values: torch.Tensor) -> NDArray[np.float64]:
         private = torch.Generator(device="cpu").manual_seed(0)
         places = torch.randint(0, num_values, (SAMPLE_SIZE,), generator=private, device="cpu", dtype=torch.int64)
         if values.is_contiguous():
-            drawn = values.view(-1).index_select(0, places.to(values.device))
+            flat, dtype = values.view(-1), values.dtype
+            # torch draws no unsigned numbers of more than a byte; as signed ones they have the same bits.
+            signed = flat.view(_SIGNED.get(dtype, dtype))
+            drawn = signed.index_select(0, places.to(values.device)).view(dtype)
         else:
             drawn = values[torch.unravel_index(places.to(values.device), values.shape)]
     # Sorted by NumPy, whose float sort is an order of magnitude faster than torch's on the CPU.

@@ -34,6 +34,8 @@ from torchmagic.tensors.scan_device import scanned_on_device
 LEAST_REST = 1e-4
 # From so many values on BLAS wakes threads for a sum of squares, and those of compiled code are worth waking.
 MANY, LEAST_SCANNED = 10_000, 1 << 22
+# Beyond this a float64 does not hold every whole number.
+EXACT = 1 << 53
 _NATIVE = torch.float32, torch.float64
 
 
@@ -48,7 +50,9 @@ def scanned(values: torch.Tensor) -> Found:
     """
     tiny = float(torch.finfo(values.dtype).smallest_normal) if values.is_floating_point() else 0.0
     if values.device.type == "cuda":
-        return scanned_on_device(values, tiny)
+        found = scanned_on_device(values, tiny)
+        if values.dtype != torch.int64 or not any(_is_wide(part.low, part.high) for part in found.parts):
+            return found  # else the host, part by part: what the device adds up is float64
     scan = scan_for(values) if values.is_contiguous() else None
     if scan is not None:
         stretches = on_ranges(values.numpy().reshape(-1), partial(_scan, tiny=tiny, scan=scan), least=LEAST_SCANNED)
@@ -91,8 +95,12 @@ def _look(found: Found, piece: NDArray[Any], begin: int, tiny: float) -> None:
         if not piece.size:
             return
         low, high = _ends(piece)
-    mean, std = _moments(piece, low, high)
     counts = _counts(piece, low, high, tiny)
+    if piece.dtype == np.int64 and _is_wide(low, high):
+        above, std = _moments_above(piece, int(low))
+        found.parts.append(Part(piece.size, low, high, low + above, std, *counts, above=above))
+        return
+    mean, std = _moments(piece, low, high)
     found.parts.append(Part(piece.size, low, high, mean, std, *counts))
 
 
@@ -136,6 +144,19 @@ def _moments(piece: NDArray[Any], low: float, high: float) -> tuple[float, float
     mean = np.add.reduce(work).item() / num
     work -= mean
     return mean / scale, math.sqrt(_dot(work) / num) / scale
+
+
+def _is_wide(low: float, high: float) -> bool:
+    return max(-low, high) > EXACT
+
+
+def _moments_above(piece: NDArray[Any], low: int) -> tuple[float, float]:
+    """By how much the mean of whole numbers is above the least of them, and their deviation (divisor n)."""
+    rest = piece.view(np.uint64) - np.uint64(low % (1 << 64))  # what wraps round comes back
+    work = rest.astype(np.float64)
+    above = np.add.reduce(work).item() / work.size
+    work -= above
+    return above, math.sqrt(_dot(work) / work.size)
 
 
 def _dot(work: NDArray[np.float64]) -> float:

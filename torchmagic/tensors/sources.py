@@ -9,6 +9,9 @@ import torch
 from torchmagic.tensors.presence import is_freed
 
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
+# Of NumPy's kinds of numbers, the most bytes of one that torch takes, and what a wider or foreign one becomes.
+_WIDEST = {"c": 16}
+_NEAREST = {"c": "complex128", "M": "int64", "m": "int64"}
 
 
 @runtime_checkable
@@ -61,7 +64,7 @@ def stored_values(tensor: torch.Tensor) -> StoredValues:
     plain = tensor.detach()
     if plain.is_nested:
         note = "nested: statistics are of the values of all its parts"
-        return StoredValues(values=plain.values(), placed=False, notes=(note,))
+        return StoredValues(values=_of_parts(plain), placed=False, notes=(note,))
     if isinstance(plain, _Sharded):
         note = "distributed: statistics are of this rank's part"
         return StoredValues(values=plain.to_local(), placed=False, notes=(note,))
@@ -79,12 +82,20 @@ def _absent(tensor: torch.Tensor) -> str:
     return "a tensor whose memory was freed" if is_freed(tensor) else ""
 
 
+def refuse_unmade(tensor: torch.Tensor) -> None:
+    """Raise ``ValueError`` in one line for a lazy module's parameter or buffer before the first input."""
+    if torch.nn.parameter.is_lazy(tensor):
+        kind = type(tensor).__name__
+        raise ValueError(f"{kind} has no shape and no values yet; call its model on a batch once, then look again")
+
+
 def dense_values(tensor: torch.Tensor) -> torch.Tensor:
     """Return all values of a tensor as a dense one of its shape; layouts that store less are copied.
 
     Raises:
         ValueError: If it has no values to read, or no single shape.
     """
+    refuse_unmade(tensor)
     if absent := _absent(tensor):
         raise ValueError(f"{absent} has no values to compare")
     plain = tensor.detach()
@@ -96,10 +107,10 @@ def dense_values(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _from_numpy(array: np.ndarray[Any, Any]) -> tuple[torch.Tensor, tuple[str, ...]]:
-    if array.dtype.kind not in "biufc" or array.dtype.itemsize > np.dtype(np.complex128).itemsize:
+    if array.dtype.kind not in "biufc" or array.dtype.itemsize > _WIDEST.get(array.dtype.kind, 8):
         raise TypeError(
             f"a NumPy array of dtype {array.dtype} has no counterpart in torch; "
-            "convert it first, for instance with .astype('float64')"
+            f"convert it first, for instance with .astype({_NEAREST.get(array.dtype.kind, 'float64')!r})"
         )
     notes: tuple[str, ...] = ()
     if not array.dtype.isnative:
@@ -123,6 +134,13 @@ class _Memory:
 def _seemingly_writeable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same memory; torch warns, once a process, about read-only arrays, and nothing is written here."""
     return array if array.flags.writeable else np.asarray(_Memory(array))
+
+
+def _of_parts(nested: torch.Tensor) -> torch.Tensor:
+    """The values of a nested tensor's parts; the block that they lie in may have others between them."""
+    if nested.layout == torch.jagged and nested.lengths() is not None:  # type: ignore[attr-defined] # of its class
+        return torch.cat([part.reshape(-1) for part in nested.unbind()])
+    return nested.values()
 
 
 def _dense_copy(plain: torch.Tensor) -> StoredValues:
@@ -167,9 +185,16 @@ def _refusal(value: Any) -> str:
     if isinstance(value, torch.optim.Optimizer):
         return f"{wanted}; name a tensor in its state or in its param_groups"
     if isinstance(value, list | tuple | dict | set):
-        return f"{wanted}; pick one of its {len(value)} items, or pass torch.as_tensor(...) of it"
+        return wanted + _choice(len(value))
     if isinstance(value, bool | int | float | complex):
         return f"{wanted}; pass torch.tensor({value!r}) if this number was meant"
     if callable(value):
         return f"{wanted}; pass the tensor that it returns"
     return f"{wanted}; pass torch.as_tensor(...) of it if it holds numbers"
+
+
+def _choice(num_items: int) -> str:
+    if not num_items:
+        return ", and there is nothing in it; pass one that holds tensors"
+    items = "its only item" if num_items == 1 else f"one of its {num_items:,} items"
+    return f"; pick {items}, or pass torch.as_tensor(...) of it"

@@ -11,7 +11,7 @@ from torchmagic.records.tensor import Histogram
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.cores import Walk, on_all_cores
 from torchmagic.tensors.distinct import num_different
-from torchmagic.tensors.histogram import Bins, scale_for
+from torchmagic.tensors.histogram import NUM_BINS, Bins, scale_for
 from torchmagic.tensors.ranks import exact_quantiles
 from torchmagic.tensors.sample import SAMPLE_SIZE, quantiles, sorted_sample
 
@@ -48,7 +48,7 @@ def spread_of(
     counted = full or hist or num_values <= EXACT_HISTOGRAM
     ordered = sorted_sample(values)
     bins = None
-    if high > low:
+    if high > low and (not is_integer or high - low > NUM_BINS * math.ulp(max(abs(low), abs(high)))):
         by_ratio = not is_integer and _is_skewed(ordered, low, high)
         scale = 1.0 if by_ratio else scale_for(max(abs(low), abs(high)))
         bins = Bins(low, high, num_values=num_values, whole=is_integer, scale=scale, weight=repeat, by_ratio=by_ratio)
@@ -60,7 +60,7 @@ def spread_of(
     found = quantiles(ordered)
     if sampled and full:
         found, sampled = exact_quantiles(values, low, high), 0
-    num_distinct = (num_different(values, int(low), int(high)) if bins is not None else 1) if is_integer else None
+    num_distinct = (num_different(values, int(low), int(high)) if high > low else 1) if is_integer else None
     record = bins.record(num_sampled=0 if counted else len(ordered)) if bins is not None else None
     return Spread(found, sampled, record, num_distinct)
 

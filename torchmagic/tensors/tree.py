@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchmagic.records.tensor import TensorRecord
 from torchmagic.records.tensor_tree import Leaf, TensorTree
+from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.joining import joined
 from torchmagic.tensors.layout import memory_block, metadata
 from torchmagic.tensors.near import brought_near
+from torchmagic.tensors.reduce import UNREADABLE_ERRORS
 from torchmagic.tensors.scan import scanned
 from torchmagic.tensors.sources import as_tensor, stored_values
 
@@ -44,16 +47,29 @@ def describe_tree(value: Any, *, name: str = "", names: Mapping[str, Any] | None
     if not tensors and not _is_scaler(value):
         return None
     facts += [(path, _short(each)) for path, each in found if isinstance(each, _PLAIN)][:MOST_FACTS]
-    return _tree(tensors, name, type(value).__name__, tuple(facts))
+    # A subclass may give the operators a meaning of its own, or raise; it is asked in torch's.
+    with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
+        return _tree(tensors, name, type(value).__name__, tuple(facts))
 
 
 def is_tree(value: Any) -> bool:
     """Whether an object is of a kind that holds tensors."""
     if isinstance(value, (list, tuple, set, frozenset, Mapping, torch.optim.Optimizer)) or _is_scaler(value):
         return True
-    if isinstance(value, torch.nn.Module | type):
+    if isinstance(value, torch.nn.Module | type | np.ndarray | np.generic) or is_tensor(value):
         return False
-    return dataclasses.is_dataclass(value) or isinstance(getattr(value, "data", None), Mapping)
+    return dataclasses.is_dataclass(value) or _mapping(value) is not None
+
+
+def _mapping(value: Any) -> Mapping[Any, Any] | None:
+    """Return a mapping, or the one that an object keeps as its ``data``, as a tokenizer's batch does."""
+    if isinstance(value, Mapping):
+        return value
+    try:
+        data = getattr(value, "data", None)
+    except Exception:  # noqa: BLE001 - the code of whoever made it
+        return None
+    return data if isinstance(data, Mapping) else None
 
 
 def _is_scaler(value: Any) -> bool:
@@ -97,8 +113,7 @@ def _items(value: Any) -> Iterator[Found]:
     elif _is_scaler(value):
         state = {key: getattr(value, key, None) for key in ("_scale", "_growth_tracker")}
         yield from ((key, each) for key, each in state.items() if isinstance(each, torch.Tensor))
-    elif isinstance(value, Mapping) or isinstance(getattr(value, "data", None), Mapping):
-        mapping = value if isinstance(value, Mapping) else value.data
+    elif (mapping := _mapping(value)) is not None:
         yield from ((f"[{key!r}]", each) for key, each in list(mapping.items()))
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         yield from ((f".{key}", each) for key, each in zip(value._fields, value, strict=True))
@@ -134,19 +149,16 @@ def _parameter_names(names: Mapping[str, Any]) -> dict[int, str]:
     return called
 
 
-def _tree(found: list[Found], name: str, kind: str, facts: tuple[tuple[str, str], ...]) -> TensorTree:
+def _tree(found: list[Found], name: str, kind: str, told: tuple[tuple[str, str], ...]) -> TensorTree:
     leaves: list[Leaf] = []
     blocks: dict[tuple[str, int], int] = {}
     by_dtype: dict[str, int] = {}
     seen: set[int] = set()
     num_elements = num_bytes = measured = 0
-    notes: list[str] = []
-    for path, value in found:
-        try:
-            tensor, _ = as_tensor(value)
-        except TypeError:
-            continue  # an array of texts or objects
-        leaf = _leaf(path, tensor, type(value).__name__)
+    kept, notes = _kept(found)
+    for path, value, tensor in kept:
+        facts = metadata(tensor)
+        leaf = _leaf(path, facts, type(value).__name__)
         if len(leaves) < MOST_LEAVES:
             measured += tensor.numel()
             leaves.append(_measured(leaf, tensor) if measured <= MOST_MEASURED else leaf)
@@ -155,15 +167,18 @@ def _tree(found: list[Found], name: str, kind: str, facts: tuple[tuple[str, str]
         seen.add(id(value))
         num_elements, num_bytes = num_elements + int(tensor.numel()), num_bytes + leaf.num_bytes
         by_dtype[leaf.dtype] = by_dtype.get(leaf.dtype, 0) + leaf.num_bytes
-        _add_block(blocks, tensor)
-    if len(found) > len(leaves):
-        notes.append(f"{len(found) - len(leaves):,} more tensors are not listed; the totals are of all")
+        if facts.storage_bytes is None:  # a sparse one, say, which lies in several
+            blocks["", id(value)] = leaf.num_bytes
+        elif (block := memory_block(tensor)) is not None:
+            blocks[block] = facts.storage_bytes
+    if unlisted := len(kept) - len(leaves):
+        notes.append(f"{_number(unlisted, 'more tensor')} not listed; the totals are of all")
     if any(not leaf.is_measured for leaf in leaves):
         notes.append("values are not read where there are none to read, and beyond 268 million in one object")
     return TensorTree(
         name=name,
         kind=kind,
-        facts=facts,
+        facts=told,
         leaves=tuple(leaves),
         num_tensors=len(seen),
         num_elements=num_elements,
@@ -175,8 +190,29 @@ def _tree(found: list[Found], name: str, kind: str, facts: tuple[tuple[str, str]
     )
 
 
-def _leaf(path: str, tensor: torch.Tensor, kind: str) -> Leaf:
-    facts = metadata(tensor)
+def _kept(found: list[Found]) -> tuple[list[tuple[str, Any, torch.Tensor]], list[str]]:
+    """Return what has a shape as tensors, and notes on what is left out."""
+    kept, unmade, foreign = [], 0, 0
+    for path, value in found:
+        try:
+            tensor, _ = as_tensor(value)
+        except TypeError:
+            foreign += 1
+            continue
+        if torch.nn.parameter.is_lazy(tensor):
+            unmade += 1
+        else:
+            kept.append((path, value, tensor))
+    notes = [f"{_number(unmade, 'tensor')} left out: made by the first call of a lazy module"] if unmade else []
+    notes += [f"{_number(foreign, 'array')} left out: of dtypes that torch does not have"] if foreign else []
+    return kept, notes
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun} is" if number == 1 else f"{number:,} {noun}s are"
+
+
+def _leaf(path: str, facts: TensorRecord, kind: str) -> Leaf:
     return Leaf(
         path=path,
         kind=kind,
@@ -192,9 +228,8 @@ def _measured(leaf: Leaf, tensor: torch.Tensor) -> Leaf:
         values = stored_values(tensor).values
         if values is None:
             return leaf
-        with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 - documented under this name
-            found = scanned(brought_near(values))
-    except RuntimeError:
+        found = scanned(brought_near(values))
+    except UNREADABLE_ERRORS:
         return leaf
     bad = found.num_nan + found.num_posinf + found.num_neginf
     if not found.parts:
@@ -203,12 +238,6 @@ def _measured(leaf: Leaf, tensor: torch.Tensor) -> Leaf:
     return dataclasses.replace(
         leaf, is_measured=True, min=whole.low, max=whole.high, mean=whole.mean, num_nonfinite=bad
     )
-
-
-def _add_block(blocks: dict[tuple[str, int], int], tensor: torch.Tensor) -> None:
-    block = memory_block(tensor)
-    if block is not None:
-        blocks[block] = tensor.untyped_storage().nbytes()
 
 
 def _short(value: Any) -> str:

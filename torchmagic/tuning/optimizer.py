@@ -41,9 +41,15 @@ class PyTorchOptimizer:
 
     Attributes:
         optimization_metrics: The metrics of each training, oldest first.
+
+    Raises:
+        TypeError: If the debugger has no such list; one line.
     """
 
     def __init__(self, debugger: Any = None) -> None:
+        if debugger is not None and getattr(debugger, "optimization_metrics", None) is None:
+            came = f"a {type(debugger).__name__} came as the debugger"
+            raise TypeError(f"{came}; wanted one with a list optimization_metrics, such as a PyTorchDebugger, or None")
         self.debugger = debugger
         self.optimization_metrics: list[OptimizationMetrics] = []
 
@@ -85,7 +91,7 @@ class PyTorchOptimizer:
             ``OptimizationMetrics`` by name; a ``speedup_factor`` that was not measured is NaN.
 
         Raises:
-            TypeError: If a batch cannot be read.
+            TypeError: If a batch cannot be read, or what came as the model or the optimizer is none.
             ValueError: If a mode, option or number does not exist, or the loader gives no batch.
         """
         mode = _checked(optimization_mode, options, epochs=epochs, accumulation_steps=accumulation_steps)
@@ -144,11 +150,11 @@ class PyTorchOptimizer:
             that the least is that of one that works.
 
         Raises:
-            TypeError: If a batch cannot be read.
+            TypeError: If a batch cannot be read, or what came as the model or the optimizer is none.
             ValueError: If a mode, option or number does not exist, or the loader gives no batch.
         """
         numbers = {"epochs": epochs, "accumulation_steps": accumulation_steps}
-        wanted = [_checked(mode, options, **numbers) for mode in modes or OptimizationMode]
+        wanted = [_checked(mode, options, **numbers) for mode in _names(modes)]
         training = Training(model=model, optimizer=_stepping(optimizer, model), criterion=criterion)
         groups = _groups(training, peeked(dataloader, MOST_BATCHES * accumulation_steps)[0], accumulation_steps)
         num_steps = epochs * (steps_in(dataloader, accumulation_steps) or len(groups))
@@ -157,14 +163,24 @@ class PyTorchOptimizer:
 
     def _add(self, metrics: OptimizationMetrics) -> None:
         self.optimization_metrics.append(metrics)
-        known = getattr(self.debugger, "optimization_metrics", None)
-        if known is not None:
-            known.append(metrics)
+        if self.debugger is not None:
+            self.debugger.optimization_metrics.append(metrics)
 
 
-def _stepping(optimizer: Any, model: nn.Module) -> torch.optim.Optimizer:
+def _names(modes: Any) -> Iterable[OptimizationMode | str]:
+    """Return what was named; a text is one name, or several with commas between them."""
+    if modes is not None and not isinstance(modes, Iterable):
+        raise TypeError(f"modes={modes!r} came; wanted names of modes")
+    return (modes.replace(",", " ").split() if isinstance(modes, str) else modes) or OptimizationMode
+
+
+def _stepping(optimizer: Any, model: Any) -> torch.optim.Optimizer:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"a {type(model).__name__} came as the model; wanted a torch.nn.Module")
     if isinstance(optimizer, PyTorchOptimizer):
         return torch.optim.Adam([each for each in model.parameters() if each.requires_grad])
+    if not hasattr(optimizer, "step"):
+        raise TypeError(f"a {type(optimizer).__name__} came as the optimizer; wanted one of torch.optim")
     stepping: torch.optim.Optimizer = optimizer
     return stepping
 

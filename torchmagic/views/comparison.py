@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.finding_difference import without_match
 from torchmagic.analyses.results import results
-from torchmagic.analyses.run_facts import Value, differing, environment_facts, setting_facts, training_facts
+from torchmagic.analyses.run_differences import differences, has_source, other_texts
+from torchmagic.analyses.run_facts import Value
 from torchmagic.analyses.source_difference import source_difference
 from torchmagic.session.run import Run
 from torchmagic.views.change import as_change
@@ -77,11 +78,10 @@ def _change(old: tuple[float, str] | None, new: tuple[float, str] | None) -> str
 
 def _given(runs: Sequence[Run], columns: Sequence[str]) -> Iterator[Block]:
     """Tell what the runs were given; only what differs."""
-    kinds = (("Training", training_facts), ("Settings", setting_facts), ("Environment", environment_facts))
-    for title, facts in kinds:
-        rows = [[name, *map(_fact, values)] for name, values in differing([facts(run) for run in runs]).items()]
+    for kind, found in differences(runs).items():
+        rows = [[name, *map(_fact, values)] for name, values in found.items()]
         if rows:
-            yield Table(title=f"{title}: what differs", columns=["setting", *columns], rows=rows)
+            yield Table(title=f"{kind.capitalize()}: what differs", columns=["setting", *columns], rows=rows)
 
 
 def _fact(value: Value | None) -> str:
@@ -108,14 +108,15 @@ def _findings(runs: Sequence[Run], names: Sequence[str]) -> Iterator[Block]:
 
 def _sources(runs: Sequence[Run], names: Sequence[str]) -> Iterator[Block]:
     """Tell how the source of each run differs from the first one's."""
-    unknown = [name for run, name in zip(runs, names, strict=True) if not run.source.strip()]
+    unknown = [name for run, name in zip(runs, names, strict=True) if not has_source(run)]
     if unknown:
         yield Text(text=f"The source of {', '.join(unknown)} was not kept, so it cannot be compared.")
     old = runs[0]
     for new, name in zip(runs[1:], names[1:], strict=True):
-        lines = source_difference(old.source, new.source) if old.source.strip() and new.source.strip() else []
-        if lines:
-            shown = lines[:MOST_LINES]
-            if len(lines) > MOST_LINES:
-                shown = [*shown, ("@", f"{len(lines) - MOST_LINES} more lines")]
-            yield Diff(title="Source", old=names[0], new=name, lines=shown)
+        own = [("Source", old.source, new.source)] if has_source(old) and has_source(new) else []
+        beside = [(f"Source of {each.name}", each.old, each.new) for each in other_texts(old, new)]
+        for title, before, after in own + beside:
+            lines = source_difference(before, after)
+            if lines:
+                more = [("@", f"{len(lines) - MOST_LINES} more lines")] if len(lines) > MOST_LINES else []
+                yield Diff(title=title, old=names[0], new=name, lines=[*lines[:MOST_LINES], *more])

@@ -58,11 +58,20 @@ def loss_words(run: Run, other: Run, *, of: str) -> str:
     if hindered or not (before.width or after.width):
         return hindered
     ends = as_number(_rounded(after.mean)), as_number(_rounded(before.mean))
-    apart = are_apart(before, after)
+    apart, mean = are_apart(before, after), _mean_words(before, after)
     if apart:
-        return f"its loss ends {'lower' if after.mean < before.mean else 'higher'}, at {ends[0]} instead of {ends[1]}"
+        lower = "lower" if after.mean < before.mean else "higher"
+        return f"its loss ends {lower}, at {ends[0]} instead of {ends[1]}{mean}"
     why = "too few values to tell a difference from chance" if apart is None else "within the scatter of the curves"
-    return f"its loss ends at {ends[0]} beside {ends[1]}, {why}"
+    return f"its loss ends at {ends[0]} beside {ends[1]}{mean}, {why}"
+
+
+def _mean_words(before: Ending, after: Ending) -> str:
+    """Say that an end is a mean, so that nobody takes it for the last value; nothing where it is that."""
+    if before.width == after.width == 1:
+        return ""
+    same = before.width == after.width
+    return f" in the mean of {'the' if same else 'its'} last {f'{after.width} values' if same else 'values'}"
 
 
 def _hindered(before: Ending, after: Ending, of: str) -> str:

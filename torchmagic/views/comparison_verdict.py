@@ -3,7 +3,16 @@
 from collections import Counter
 
 from torchmagic.analyses.finding_difference import without_match
-from torchmagic.analyses.run_facts import Value, differing, environment_facts, setting_facts, training_facts
+from torchmagic.analyses.run_differences import (
+    causes,
+    compared,
+    first_values_differ,
+    has_source,
+    other_texts,
+    random_numbers_differ,
+    seeds_are_known,
+)
+from torchmagic.analyses.run_facts import Value
 from torchmagic.analyses.source_difference import num_changed, source_difference
 from torchmagic.records.finding import Severity
 from torchmagic.session.run import Run
@@ -15,9 +24,6 @@ from torchmagic.views.words import joined
 MOST_CAUSES = 4
 # A changed line is quoted in the sentence up to this length.
 MOST_LETTERS = 90
-# What follows from another difference is told by the tables alone.
-FOLLOWS = ("trainable parameters", "decay apart from the gradient")
-FACTS = (("training", training_facts), ("settings", setting_facts), ("environment", environment_facts))
 
 
 def verdict_sentence(run: Run, other: Run, *, of: str, name: str) -> str:
@@ -29,36 +35,60 @@ def verdict_sentence(run: Run, other: Run, *, of: str, name: str) -> str:
         of: Name of the first.
         name: Name of the other.
     """
-    causes, findings = _causes(run, other), _findings(run, other)
-    curves = equal_curves(run, other)
-    if not causes and not findings and curves is not None:
-        same = f"; {curves}" if curves else ""
-        return f"No difference found between {of} and {name} in {joined(_compared(run, other))}{same}."
+    curves, findings = equal_curves(run, other), _findings(run, other)
+    behind = _causes(run, other) or ([] if curves is not None else _traces(run, other))
+    both = joined([*compared(run, other), "findings"])
+    if not behind and not findings and curves is not None:
+        return f"No difference found between {of} and {name} in {both}{f'; {curves}' if curves else ''}."
     told = [part for part in (curves or loss_words(run, other, of=of), findings) if part]
-    if causes:
-        return "; ".join([f"{_sentence(name)} differs from {of} by {joined(causes)}", *told]) + "."
-    said = "; ".join([f"{_sentence(name)} was given the same as {of} in {joined(_compared(run, other))}", *told]) + "."
-    if curves is not None:
-        return said
-    return f"{said} Another seed would explain it, or an operation that does not give the same result each time."
+    if behind:
+        return "; ".join([f"{_sentence(name)} differs from {of} by {joined(behind)}", *told]) + "."
+    kept = joined(compared(run, other))
+    said = f"Nothing recorded of what {name} was given differs from {of}{f' in {kept}' if kept else ''}"
+    said = "; ".join([said, *told]) + "."
+    return said if curves is not None else f"{said} {_unrecorded(run, other)}"
 
 
 def _causes(run: Run, other: Run) -> list[str]:
-    found = [
-        _cause(fact, *values)
-        for _, facts in FACTS
-        for fact, values in differing([facts(run), facts(other)]).items()
-        if not fact.startswith(FOLLOWS)
+    found = [_cause(fact, *values) for fact, values in causes(run, other).items()]
+    sources = [each for each in (_source(run, other), _other_source(run, other)) if each]
+    room = MOST_CAUSES - len(sources)
+    told = found if len(found) <= room else [*found[: room - 1], f"{len(found) - room + 1} more settings"]
+    return told + sources
+
+
+def _traces(run: Run, other: Run) -> list[str]:
+    """Return what differs as training began though nothing that was recorded before it does: its cause is not known."""
+    traces = {
+        "torch's random numbers, which came from another place of the same seed's sequence as training began": (
+            random_numbers_differ(run, other)
+        ),
+        "the values that the model was first given": first_values_differ(run, other),
+    }
+    return [words for words, seen in traces.items() if seen]
+
+
+def _unrecorded(run: Run, other: Run) -> str:
+    """Say what may be behind a difference, as it was not compared."""
+    unknown = [] if has_source(run) and has_source(other) else ["the source"]
+    unknown += [] if seeds_are_known(run, other) else ["another seed"]
+    unknown += ["data" if first_values_differ(run, other) is None else "later data"]
+    unknown += [
+        "values set outside of the source, such as the limit of a clipping or the probability of a dropout function",
+        "other generators of random numbers than torch's",
     ]
-    source = _source(run, other)
-    room = MOST_CAUSES - bool(source)
-    causes = found if len(found) <= room else [*found[: room - 1], f"{len(found) - room + 1} more settings"]
-    return causes + ([source] if source else [])
+    last = "an operation that does not give the same result each time"
+    return f"What is not recorded may explain it: {', '.join(unknown)}, or {last}."
+
+
+def _other_source(run: Run, other: Run) -> str:
+    names = [each.name for each in other_texts(run, other)]
+    return f"the source of {joined(names)}" if names else ""
 
 
 def _source(run: Run, other: Run) -> str:
     """Say how many lines were changed, and quote a short one that is alone."""
-    if not run.source.strip() or not other.source.strip():
+    if not has_source(run) or not has_source(other):
         return ""
     lines = num_changed(run.source, other.source)
     if lines != 1:
@@ -79,12 +109,6 @@ def _value(value: Value | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return as_number(value) if isinstance(value, int | float) else str(value)
-
-
-def _compared(run: Run, other: Run) -> list[str]:
-    """Return the names of what both runs kept, so that it could be compared."""
-    kept = ["source"] if run.source.strip() and other.source.strip() else []
-    return [*kept, *(name for name, facts in FACTS if facts(run) and facts(other)), "findings"]
 
 
 def _findings(run: Run, other: Run) -> str:

@@ -10,7 +10,9 @@ _GROUPED_FROM = 10_000
 _WHOLE_TO = 1e15  # nobody counts further
 _MINUTE, _HOUR = 60, 3600
 _FINE_SHARE = 0.0995  # from here on no decimal is needed
-_LEAST_SHARE = 0.001  # less is written as "less than that"
+_NEARLY_ALL = 0.995  # from here on one decimal tells it from all
+_LEAST_SHARE = 0.001  # less is written as "less than that", and what lacks less of all as "more than that"
+_ALL = 1 - 1e-12  # what sums of parts make of one
 _PLAIN_FROM, _PLAIN_TO = 1e-3, 1e6  # outside, the power of ten says more than a row of zeros
 
 
@@ -65,11 +67,8 @@ def byte_unit(most: float) -> tuple[float, str]:
         >>> byte_unit(3 * 2**20), byte_unit(0)
         ((1048576.0, 'MiB'), (1.0, 'B'))
     """
-    size, unit = next(
-        ((1024.0**power, unit) for power, unit in reversed(list(enumerate(_BINARY))) if abs(most) >= 1024.0**power),
-        (1.0, _BINARY[0]),
-    )
-    return size, unit
+    _, power = _in_unit(most, 1024.0, len(_BINARY)) if math.isfinite(most) else (most, 0)
+    return 1024.0**power, _BINARY[power]
 
 
 def as_seconds(value: float) -> str:
@@ -81,11 +80,14 @@ def as_seconds(value: float) -> str:
     """
     if not math.isfinite(value):
         return as_number(value)
-    if abs(value) >= _HOUR:
-        return f"{int(value // _HOUR)} h {int(value % _HOUR // _MINUTE)} min"
-    if abs(value) >= _MINUTE:
-        return f"{int(value // _MINUTE)} min {int(value % _MINUTE)} s"
-    size, unit = next((pair for pair in _SECONDS if abs(value) >= pair[0]), _SECONDS[-1])
+    if value < 0:
+        return f"-{as_seconds(-value)}"
+    written = _as_written(value)
+    if written >= _MINUTE:
+        whole = int(max(value, _MINUTE))
+        hours, minutes = whole // _HOUR, whole % _HOUR // _MINUTE
+        return f"{as_number(hours)} h {minutes} min" if hours else f"{minutes} min {whole % _MINUTE} s"
+    size, unit = next((pair for pair in _SECONDS if written >= pair[0]), _SECONDS[-1])
     return "0 s" if value == 0 else f"{as_number(value / size)} {unit}"
 
 
@@ -93,14 +95,18 @@ def as_share(value: float) -> str:
     """Write a share of one in percent.
 
     Examples:
-        >>> as_share(0.1234), as_share(0.0004), as_share(1)
-        ('12%', '<0.1%', '100%')
+        >>> as_share(0.1234), as_share(0.0004), as_share(0.996), as_share(0.9996), as_share(1)
+        ('12%', '<0.1%', '99.6%', '>99.9%', '100%')
     """
     if not math.isfinite(value):
         return as_number(value)
     if 0 < value < _LEAST_SHARE:
         return "<0.1%"
-    return f"{100 * value:.{1 if 0 < value < _FINE_SHARE else 0}f}%"
+    if 1 - _LEAST_SHARE < value < _ALL:
+        return ">99.9%"
+    is_fine = 0 < value < _FINE_SHARE or _NEARLY_ALL <= value < _ALL
+    written = f"{100 * value:.{1 if is_fine else 0}f}%"
+    return "0%" if written == "-0%" else written
 
 
 def as_shape(shape: Sequence[int]) -> str:
@@ -134,7 +140,18 @@ def _short(digits: str) -> str:
 def _scaled(value: float, base: float, units: tuple[str, ...]) -> str:
     if not math.isfinite(value):
         return as_number(value)
-    power = 0
-    while abs(value) >= base and power < len(units) - 1:
-        value, power = value / base, power + 1
+    value, power = _in_unit(value, base, len(units))
     return f"{as_number(value)} {units[power]}".rstrip()
+
+
+def _in_unit(value: float, base: float, num_units: int) -> tuple[float, int]:
+    """Return a value in its unit, and which that is: none in which it would read as one of the next."""
+    power = 0
+    while power < num_units - 1 and abs(_as_written(value)) >= base:
+        value, power = value / base, power + 1
+    return value, power
+
+
+def _as_written(value: float) -> float:
+    """Return a finite value with the digits that are written of it."""
+    return float(value) if value == int(value) else float(f"{value:.3e}")

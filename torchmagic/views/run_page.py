@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from torchmagic.analyses.run_facts import seed_of
 from torchmagic.records.note import EnvironmentRecord, FailureRecord, NoteRecord
 from torchmagic.session.run import Run
 from torchmagic.views.numbers import as_number, as_seconds, as_share
@@ -52,7 +53,7 @@ def _environment(run: Run) -> list[tuple[str, str]]:
         ("threads", threads),
         ("system", record.platform),
         ("commit", record.commit[:SHORT_COMMIT] + (" and files not committed" if record.changed else "")),
-        ("seed of torch", "" if record.seed is None else str(record.seed)),
+        ("seed of torch", "" if (seed := seed_of(run)) is None else str(seed)),
         ("algorithms", "deterministic only" if record.deterministic else ""),
     ]
     return [(name, value) for name, value in rows if value]

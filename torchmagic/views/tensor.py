@@ -12,6 +12,7 @@ from torchmagic.views.tensor_facts import as_sizes, fact_rows
 
 # From this share of all values in one bin on, counts are drawn by their logarithm.
 _CROWDED = 0.9
+_GROUPED = 10_000
 # From this share of a half type's greatest number on, the next step may be infinite.
 _CLOSE = 0.5
 
@@ -62,9 +63,9 @@ def _headline(record: TensorRecord) -> str:
     if numbers is None or numbers.min is None or numbers.max is None:
         return text
     if numbers.min == numbers.max:
-        return f"{text}, all {'finite ones ' if numbers.num_nonfinite else ''}{as_number(numbers.min)}"
+        return f"{text}, all {'finite ones ' if numbers.num_nonfinite else ''}{_end(numbers.min)}"
     spread = "" if numbers.std is None else f" ± {as_number(numbers.std)}"
-    return f"{text}, {as_number(numbers.min)} to {as_number(numbers.max)}, mean {as_number(numbers.mean)}{spread}"
+    return f"{text}, {_end(numbers.min)} to {_end(numbers.max)}, mean {as_number(numbers.mean)}{spread}"
 
 
 def _warnings(record: TensorRecord) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _warnings(record: TensorRecord) -> Iterator[str]:
 
 def _value_rows(numbers: Statistics) -> Iterator[tuple[str, str]]:
     if numbers.min is not None:
-        yield "min · max", f"{as_number(numbers.min)} · {as_number(numbers.max)}"
+        yield "min · max", f"{_end(numbers.min)} · {_end(numbers.max)}"
         deviation = "needs two values" if numbers.std is None else as_number(numbers.std)
         yield "mean · std", f"{as_number(numbers.mean)} · {deviation}"
     if numbers.quantiles and numbers.min != numbers.max:
@@ -109,6 +110,11 @@ def _value_rows(numbers: Statistics) -> Iterator[tuple[str, str]]:
         yield "subnormal", f"{numbers.num_subnormal:,} ({share}): nearer to zero than the least normal number"
     if numbers.num_distinct is not None:
         yield "distinct", f"{numbers.num_distinct:,}"
+
+
+def _end(value: float | None) -> str:
+    """Write the least or greatest value; of large whole numbers four digits would not tell one from the other."""
+    return f"{value:,}" if isinstance(value, int) and abs(value) >= _GROUPED else as_number(value)
 
 
 def _bars(histogram: Histogram) -> Bars:

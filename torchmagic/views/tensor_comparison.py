@@ -27,7 +27,7 @@ def _verdict(found: Comparison) -> str:
 def _rows(found: Comparison) -> Iterator[tuple[str, str]]:
     yield "different", f"{found.num_different:,} ({as_share(found.num_different / found.num_values)})"
     if found.max_abs is not None:
-        one, other = (f"{value:.9g}" for value in found.max_abs_values)
+        one, other = (_exact(value) for value in found.max_abs_values)
         at = f" at {list(found.max_abs_at)}: {one} and {other}" if found.max_abs_at else ""
         yield "largest difference", f"{as_number(found.max_abs)}{at}"
     if found.max_rel is not None:
@@ -37,3 +37,7 @@ def _rows(found: Comparison) -> Iterator[tuple[str, str]]:
         yield "most steps apart (ULP)", f"{found.max_ulp:,} representable numbers"
     if found.num_one_sided:
         yield "not finite alike", f"{found.num_one_sided:,} are NaN or infinite in one, or differently"
+
+
+def _exact(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.9g}"

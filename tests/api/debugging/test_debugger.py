@@ -464,6 +464,43 @@ def test_switches_are_those_of_torchmagic_under_the_names_of_the_document():
         debugger.enable_debugging(["memory_usge"])
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda it, *_: it.debug_forward_pass(None, torch.ones(1, 4)), "a model was wanted .* NoneType came"),
+        (lambda it, net, _: it.debug_forward_pass([net, net], torch.ones(1, 4)), "list with 2 models came"),
+        (lambda it, _, loss: it.debug_backward_pass(loss, None), "a model was wanted .* NoneType came"),
+        (lambda it, net, loss: it.debug_backward_pass(loss.item(), net), r"a loss was wanted .* float came"),
+        (lambda it, net, _: it.debug_optimization_step(None, net), "an optimizer .* NoneType came"),
+        (lambda it, net, _: it.debug_optimization_step(torch.optim.SGD, net), "the class SGD came"),
+        (
+            lambda it, net, _: it.debug_optimization_step(torch.optim.SGD(net.parameters()), nn.Linear),
+            r"the class .*Linear came; make one",
+        ),
+        (lambda it, *_: it.check_gradients(None), "a model was wanted .* NoneType came"),
+        (lambda it, *_: it.optimize_model(None), "a model was wanted .* NoneType came"),
+    ],
+)
+def test_what_no_method_can_work_with_is_refused_in_one_line_and_not_taken_down(call, said, caplog):
+    debugger, (net, loss) = debugger_of(), model_with_gradients()
+    with pytest.raises(TypeError, match=said) as caught:
+        call(debugger, net, loss)
+    assert "\n" not in str(caught.value)
+    assert not debugger.debug_history
+    assert not caplog.records
+
+
+def test_gradients_of_several_models_are_checked_together():
+    net, _ = model_with_gradients()
+    assert debugger_of().check_gradients([net, nn.Linear(2, 2)])["gradient_norm"] > 0
+
+
+@pytest.mark.parametrize("options", [5, [5]])
+def test_an_option_that_is_no_name_is_refused_as_an_unknown_one(options):
+    with pytest.raises(ValueError, match="there is no probe '5'; there are anomaly"):
+        PyTorchDebugger().enable_debugging(options)
+
+
 def test_what_is_active_follows_the_configuration_and_the_switches():
     debugger = PyTorchDebugger(DebugConfig("gradient_checking", enable_memory_profiling=True))
     assert (debugger.gradient_checking_active, debugger.memory_profiling_active) == (True, True)

@@ -248,10 +248,31 @@ def test_a_report_before_anything_holds_no_numbers(here):
     assert (here / "debug_outputs" / "report.json").exists()
 
 
-def test_a_report_that_cannot_be_written_says_so(here):
+def test_a_report_that_cannot_be_written_is_returned_and_told_in_one_line(here, caplog):
     (here / "debug_outputs").write_text("a file")
-    with pytest.raises(OSError, match="debug_outputs"):
-        PyTorchDebugManager(DebugConfig()).create_comprehensive_report()
+    net, opt, batches = training()
+    manager = PyTorchDebugManager(DebugConfig("full_debug", save_debug_info=False))
+    manager.debug_training_step(net, opt, functional.cross_entropy, *batches[0])
+    caplog.clear()
+    report = manager.create_comprehensive_report()
+    assert report["operation_breakdown"]["training_step"] == 1
+    assert report["files"] == {"report.json": None, "debug_analysis.png": None}
+    (told,) = caplog.records
+    assert (told.levelno, told.getMessage()) == (
+        logging.WARNING,
+        "cannot write debug_outputs: File exists; the report is in memory only",
+    )
+
+
+def test_a_report_without_room_for_its_numbers_has_its_picture_still(here, caplog):
+    (here / "debug_outputs" / "report.json").mkdir(parents=True)
+    net, opt, batches = training()
+    manager = PyTorchDebugManager(DebugConfig("full_debug", save_debug_info=False))
+    manager.debug_training_step(net, opt, functional.cross_entropy, *batches[0])
+    files = manager.create_comprehensive_report()["files"]
+    assert files["report.json"] is None
+    assert files["debug_analysis.png"].endswith("debug_analysis.png")
+    assert "the report is in memory only" in caplog.text
 
 
 def test_a_loop_that_goes_on_after_an_error_has_it_in_the_log(caplog):

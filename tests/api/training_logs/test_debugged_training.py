@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader
 
 import torchmagic
 from torchmagic import AsyncTrainingLogger
-from torchmagic.debuggers import watching
+from torchmagic.debuggers import open_watches
 from torchmagic.probes.hooked import load_compiler
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.note import FailureRecord
@@ -34,7 +34,7 @@ def ours():
     }
     names = {name for name, code in codes.items() if isinstance(code, CodeType) and "torchmagic" in code.co_filename}
     hooks = [*optimizers._global_optimizer_pre_hooks, *optimizers._global_optimizer_post_hooks]
-    return names | set(hooks) | set(watching._watching)
+    return names | set(hooks) | set(open_watches.WATCHING)
 
 
 @pytest.fixture(autouse=True)
@@ -294,3 +294,11 @@ def test_a_process_that_ends_in_the_middle_of_it_ends_well(tmp_path):
     assert "Exception ignored" not in done.stderr
     (file,) = (tmp_path / "logs").iterdir()
     assert "the last word" in file.read_text()
+
+
+def test_a_report_is_written_where_it_was_asked_for(quietly, tmp_path):
+    asked = {"save": False, "report": tmp_path / "run.html"}
+    with AsyncTrainingLogger(enable_autograd_debug=True, progress=False, debug_settings=asked, **quietly) as logger:
+        logger.start_training()
+        sick()
+    assert "<html" in (tmp_path / "run.html").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import warnings
 from io import BytesIO
 
 import matplotlib as mpl
@@ -61,6 +62,24 @@ def test_a_log_axis_is_drawn_when_asked_for_and_possible():
     assert [axes.get_yscale() for axes in as_figure(page).axes] == ["log", "linear"]
 
 
+GREATEST = sys.float_info.max
+
+
+@pytest.mark.parametrize("values", [[1e308, -1e308], [GREATEST] * 3, [GREATEST, 0.0, -GREATEST], [5e-324, GREATEST]])
+@pytest.mark.parametrize("log", [False, True])
+def test_the_greatest_numbers_are_drawn_and_written_as_they_are(values, log):
+    plot = Plot(title="a", lines=[Line(name="x", steps=range(len(values)), values=values)], log=log)
+    assert as_png(plot, dpi=72).startswith(b"\x89PNG")
+    labels = [text.get_text() for text in as_figure(Page(title="", blocks=[plot])).axes[0].get_yticklabels()]
+    assert any(label.endswith(("e307", "e308")) for label in labels) or log
+
+
+@pytest.mark.parametrize(("edges", "by_ratio"), [([-GREATEST, 0.0, GREATEST], False), ([5e-324, 1.0, GREATEST], True)])
+def test_a_histogram_reaches_from_one_end_of_all_numbers_to_the_other(edges, by_ratio):
+    bars = Bars(title="a", edges=edges, counts=[1, 2], by_ratio=by_ratio)
+    assert np.mean(drawn(bars)[..., 3] > 0.5) > 0.1
+
+
 def test_parts_of_a_whole_stand_on_each_other():
     lines = [Line(name=name, steps=[0, 1], values=[1.0, value]) for name, value in (("a", 2.0), ("_b", math.nan))]
     axes = as_figure(Page(title="", blocks=[Plot(title="m", lines=lines, stacked=True)])).axes[0]
@@ -106,3 +125,29 @@ assert "matplotlib.pyplot" not in sys.modules, "pyplot is the user's"
 assert dict(dict.items(matplotlib.rcParams)) == before
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_a_picture_does_not_make_python_forget_what_it_has_warned_of():
+    block = Plot(title="loss", lines=[Line(name="train", steps=[0, 1], values=[1.0, 2.0])])
+    registry = {}
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+            as_png(block)
+    assert len(shown) == 1
+
+
+def test_the_first_picture_of_a_process_does_not_either():
+    program = """
+import warnings
+from torchmagic.views.page import Line, Plot
+from torchmagic.views.skins.matplotlib import as_png
+registry = {}
+warnings.simplefilter("default")
+for _ in range(2):
+    warnings.warn_explicit("once", UserWarning, "library.py", 1, registry=registry)
+    as_png(Plot(title="Loss", lines=[Line(name="train", steps=[0, 1], values=[1.0, 2.0])]))
+"""
+    shown = subprocess.run([sys.executable, "-c", program], check=True, stderr=subprocess.PIPE, text=True).stderr
+    assert shown.count("once") == 1

@@ -11,7 +11,7 @@ import pytest
 
 import torchmagic.jupyter.panel
 from torchmagic.views import numbers
-from torchmagic.views.numbers import as_bytes, as_count, as_number, as_seconds, as_share
+from torchmagic.views.numbers import as_bytes, as_count, as_number, as_seconds, as_share, byte_unit
 
 SCRIPT = Path(torchmagic.jupyter.panel.__file__).parent / "script" / "numbers.js"
 VALUES = [
@@ -27,7 +27,19 @@ VALUES = [
     1234.6,
     9999.6,
     99999.7,
+    999999.6,
     123456.7,
+    1023.96,
+    1048575.0,
+    1073741823.0,
+    0.99996,
+    0.00099996,
+    59.9996,
+    3599.9,
+    0.996,
+    0.9996,
+    1 - 1e-15,
+    1e-12,
     1_500_000.5,
     -3e-9,
     7e12,
@@ -79,6 +91,35 @@ def test_units_fit_the_size():
         "50%",
         "nan",
     ]
+
+
+def test_what_would_read_as_one_of_the_next_unit_is_written_in_it():
+    assert [as_bytes(n) for n in (2**20 - 1, 2**30 - 1, 1023.96, 1023 * 1024)] == [
+        "1 MiB",
+        "1 GiB",
+        "1 KiB",
+        "1023 KiB",
+    ]
+    assert byte_unit(2**20 - 1) == (2.0**20, "MiB")
+    assert [as_seconds(n) for n in (0.99996, 0.00099996, 59.9996, 0.9994)] == ["1 s", "1 ms", "1 min 0 s", "999.4 ms"]
+    assert [as_count(n) for n in (999_999.6, 999.96, 999_949)] == ["1 M", "1 k", "999.9 k"]
+
+
+def test_a_share_that_is_not_quite_all_does_not_read_as_all():
+    assert [as_share(n) for n in (0.9949, 0.996, 0.9989, 0.9997, 9997 / 10000, 1)] == [
+        "99%",
+        "99.6%",
+        "99.9%",
+        ">99.9%",
+        ">99.9%",
+        "100%",
+    ]
+    assert as_share(sum([0.1] * 10)) == "100%"
+
+
+def test_nothing_has_a_sign_only_where_it_is_less():
+    assert [as_share(n) for n in (-0.0, -1e-7, -0.5)] == ["0%", "0%", "-50%"]
+    assert [as_seconds(n) for n in (-0.0, -61, -1e-7)] == ["0 s", "-1 min 1 s", "-100 ns"]
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from torchmagic.views.page import Page, Table
+from torchmagic.views.page import Bars, Page, Table
+from torchmagic.views.skins.line_summary import bars_sentence, sparkline
 from torchmagic.views.skins.text import as_text
 from torchmagic.views.skins.text_table import shortened
 
@@ -46,6 +47,16 @@ def test_a_name_is_cut_no_further_than_the_columns_that_stay_need():
 def test_words_are_cut_at_their_end_and_names_in_their_middle():
     assert shortened("2 errors, 1 warning", 12) == "2 errors, 1…"
     assert shortened("net.encoder.weight", 12) == "net.e…weight"
+
+
+def test_a_curve_of_the_greatest_numbers_is_drawn():
+    assert sparkline([1e308, -1e308, 0.0]) == "█▁▅"
+    assert sparkline([1.7e308] * 6 + [-1.7e308] * 6, width=4) == "██▁▁"
+
+
+def test_values_are_counted_as_everywhere_else_on_a_page():
+    bars = Bars(title="h", edges=[0.0, 1.0, 2.0], counts=[49, 1400])
+    assert bars_sentence(bars) == "1,449 values from 0 to 2, most (1,400) between 1 and 2"
 
 
 def test_a_few_rows_more_are_shown_rather_than_counted():

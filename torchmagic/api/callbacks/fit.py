@@ -1,11 +1,10 @@
 """This file is a fit: the trainings of one trainer that a callback watches, one run each."""
 
 import sys
-import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from torchmagic.debuggers.followed import fail, follow
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.switches import switches
 from torchmagic.debuggers.watching import Watch
@@ -45,14 +44,14 @@ class Fit:
 
         Args:
             error: What ended the training.
+
+        Raises:
+            FindingsError: If the training ended well and has findings that ``fail_on`` names.
         """
         watching, self._watching = self._watching, None
         if watching is None:
             return
         run = watching.stop(error)
-        if watching.settings.report:
-            path = Path(watching.settings.report).expanduser()
-            try:
-                run.report(path)
-            except OSError as failure:  # the training, or what ended it, is worth more than its report
-                warnings.warn(f"torchmagic: the report was not written to {path}: {failure}", stacklevel=2)
+        follow(run, watching.settings)
+        if error is None:
+            fail(run, watching.settings)

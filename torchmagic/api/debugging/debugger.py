@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.api.debugging.able import able_loss, able_model, able_optimizer, any_model
 from torchmagic.api.debugging.alive import register
 from torchmagic.api.debugging.analysis import TensorAnalysis, analyze_model_parameters, analyze_tensor
 from torchmagic.api.debugging.config import DebugConfig
@@ -125,11 +126,13 @@ class PyTorchDebugger:
 
     def debug_forward_pass(self, model: nn.Module, input_data: Any, *, epoch: int = 0, batch: int = 0) -> Any:
         """Call a model and return its output: see ``steps.forward_pass``."""
+        able_model(model, "__call__")
         return forward_pass(self.contexts, self._seen(model), input_data, epoch=epoch, batch=batch)
 
     def debug_backward_pass(self, loss: torch.Tensor, model: nn.Module, *, epoch: int = 0, batch: int = 0) -> float:
         """Go back from a loss and return the norm of all gradients: see ``steps.backward_pass``."""
-        return backward_pass(self.contexts, loss, self._seen(model), epoch=epoch, batch=batch)
+        able_model(model, "parameters")
+        return backward_pass(self.contexts, able_loss(loss), self._seen(model), epoch=epoch, batch=batch)
 
     def debug_optimization_step(
         self,
@@ -141,7 +144,8 @@ class PyTorchDebugger:
         batch: int = 0,
     ) -> float:
         """Make an optimizer's step and return the norm of all parameters: see ``steps.optimization_step``."""
-        return optimization_step(self.contexts, optimizer, self._seen(model), closure, epoch=epoch, batch=batch)
+        seen, optimizer = self._seen(able_model(model, "parameters")), able_optimizer(optimizer)
+        return optimization_step(self.contexts, optimizer, seen, closure, epoch=epoch, batch=batch)
 
     def debug_memory_usage(self, *, epoch: int = 0, batch: int = 0) -> tuple[float, float | None]:
         """Return MB of the process, and of the CUDA device or None: see ``memory.memory_usage``."""
@@ -157,7 +161,7 @@ class PyTorchDebugger:
 
     def check_gradients(self, model: nn.Module, loss: torch.Tensor | None = None) -> dict[str, Any]:
         """Return norm, anomalies and statistics of a model's gradients: see ``gradients.check_gradients``."""
-        with self.contexts.current("gradient_check", type(model).__name__) as info:
+        with self.contexts.current("gradient_check", type(any_model(model)).__name__) as info:
             found = check_gradients(self._seen(model), loss, usual_norm=self.contexts.history.usual_norm)
             info.gradient_norm = found["gradient_norm"]
             note_gradients(self.contexts, info, found)
@@ -172,7 +176,7 @@ class PyTorchDebugger:
 
     def analyze_model_parameters(self, model: Any) -> dict[str, TensorAnalysis]:
         """Return the same of each parameter, by name: see ``analysis.analyze_model_parameters``."""
-        with self.contexts.current("parameter_analysis", type(model).__name__) as info:
+        with self.contexts.current("parameter_analysis", type(any_model(model)).__name__) as info:
             found = analyze_model_parameters(model)
             info.anomaly_detected |= not all(each.is_finite for each in found.values())
         return found
@@ -213,7 +217,7 @@ class PyTorchDebugger:
         self, model: nn.Module, optimization_mode: OptimizationMode | str = OptimizationMode.FULL_OPTIMIZATION
     ) -> nn.Module:
         """Return a model that runs faster or smaller and shares the weights: see ``torchmagic.optimize_model``."""
-        optimized = optimize_model(self._seen(model), optimization_mode)
+        optimized = optimize_model(self._seen(able_model(model, "parameters")), optimization_mode)
         self.optimization_metrics.append(optimized.optimization_metrics)
         return optimized
 
@@ -241,5 +245,6 @@ class PyTorchDebugger:
         self.contexts.clear()
 
     def _seen(self, model: nn.Module) -> nn.Module:
-        self._model = weakref.ref(model)
+        if isinstance(model, nn.Module):
+            self._model = weakref.ref(model)
         return model

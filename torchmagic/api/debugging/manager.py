@@ -13,10 +13,12 @@ from torchmagic.api.debugging.context_watch import How
 from torchmagic.api.debugging.debugger import PyTorchDebugger
 from torchmagic.api.debugging.made_of import Given
 from torchmagic.api.debugging.meter import device_memory, process_memory
+from torchmagic.api.debugging.report import PICTURE
 from torchmagic.api.debugging.written import plain
 from torchmagic.api.training_logs.training_logging_manager import TrainingLoggingManager
 from torchmagic.exports.comprehensive import comprehensive_report
-from torchmagic.exports.destination import inside, one_whole_file
+from torchmagic.exports.destination import inside
+from torchmagic.session.whole_file import one_whole_file
 
 REPORT = "report.json"
 
@@ -142,22 +144,30 @@ class PyTorchDebugManager:
         Returns:
             What ``PyTorchDebugger.create_debug_report`` returns; ``findings``: each once, the first one first;
             ``runs``: what the debugger's watched runs say together, in the same form, None without any; and ``files``:
-            what was written, ``debug_analysis.png`` being None before the first operation.
-
-        Raises:
-            OSError: If it cannot be written.
+            where they are, ``debug_analysis.png`` being None before the first operation, and both where they could not
+            be written, which the log says.
         """
         debugger = self.debugger
-        folder = Path(debugger.config.debug_output_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        plots, runs = debugger.create_debug_plots(), debugger.contexts.runs
-        path = inside(folder, REPORT)
+        runs = debugger.contexts.runs
         report = {
             **debugger.create_debug_report(),
             "findings": [asdict(each) for each in debugger.contexts.telling.findings],
             "runs": comprehensive_report(runs) if runs else None,
-            "files": {REPORT: str(path), "debug_analysis.png": None if plots is None else str(plots)},
+            "files": {REPORT: None, PICTURE: None},
         }
+        folder = Path(debugger.config.debug_output_dir)
+        try:
+            self._write(report, folder)
+        except OSError as error:
+            report["files"][REPORT] = None
+            said = error.strerror or error
+            self.logger.warning("cannot write %s: %s; the report is in memory only", folder, said)
+        return report
+
+    def _write(self, report: dict[str, Any], folder: Path) -> None:
+        """Write the picture and the report into a folder, and into the report where both are."""
+        folder.mkdir(parents=True, exist_ok=True)
+        plots, path = self.debugger.create_debug_plots(), inside(folder, REPORT)
+        report["files"] |= {REPORT: str(path), PICTURE: None if plots is None else str(plots)}
         with one_whole_file(path) as draft:
             draft.write_text(json.dumps(plain(report), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-        return report

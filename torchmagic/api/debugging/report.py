@@ -7,7 +7,8 @@ from typing import Any
 from torchmagic.api.debugging.config import DebugConfig
 from torchmagic.api.debugging.history import History
 from torchmagic.api.debugging.info import DebugInfo
-from torchmagic.exports.destination import inside, one_whole_file
+from torchmagic.exports.destination import inside
+from torchmagic.session.whole_file import one_whole_file
 from torchmagic.views.page import Line, Plot
 from torchmagic.views.skins.matplotlib import as_grid_png
 

@@ -36,6 +36,8 @@ def switches_of(is_on: Mapping[str, bool]) -> dict[str, bool]:
 
 
 def _switch(deed: Callable[..., None], names: Iterable[str] | str | None) -> None:
-    chosen = [names] if isinstance(names, str) else list(names or ())
-    if names is None or chosen:  # a list of none switches nothing
-        deed(*chosen)
+    chosen = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if names is None:
+        deed()
+    elif chosen:  # a list of none switches nothing
+        deed(*map(str, chosen))

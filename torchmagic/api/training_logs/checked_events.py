@@ -34,8 +34,8 @@ class CheckedEvents(TrainingEvents):
         Returns:
             ``name``, ``shape``, ``dtype``, ``device``, ``requires_grad``, ``num_elements``, ``memory_usage`` (MB, 2**20
             bytes), ``has_nan``, ``has_inf``, ``num_nan``, ``num_inf``, ``num_zero``; of the finite values
-            ``mean_value``, ``std_value`` (divisor n - 1), ``min_value``, ``max_value`` and ``norm`` (L2), None where
-            there is none; ``changed_during_check``; ``notes``.
+            ``mean_value``, ``std_value`` (divisor n - 1; 0 of a single one), ``min_value``, ``max_value`` and ``norm``
+            (L2), None where there is none; ``changed_during_check``; ``notes``.
 
         Raises:
             TypeError: If it is something else; one line.

@@ -8,6 +8,7 @@ from typing import Any
 from torchmagic.api.training_logs.progress_bar import ProgressBar
 from torchmagic.api.training_logs.task_failure import on_failure_of_this_task
 from torchmagic.api.training_logs.writing import Writing
+from torchmagic.debuggers.followed import follow
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.switches import switches
 from torchmagic.debuggers.watching import Watch
@@ -52,7 +53,8 @@ class Ongoing:
         watch, self._watch = self._watch, None
         if watch is not None and os.getpid() == self._process:
             # A cancelled task was interrupted; it did not go wrong.
-            watch.stop(KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error)
+            run = watch.stop(KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error)
+            follow(run, watch.settings)
 
     def close(self, error: BaseException | None = None) -> None:
         """Close what is open; safe to call twice."""

@@ -1,7 +1,6 @@
 """This file is the recipe for compiled code: torch.compile; TorchScript where that cannot serve; else the model."""
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.analyses.counting import counted
+from torchmagic.session.ignored_warnings import ignored_warnings
 from torchmagic.tuning.modes import OptimizationMode
 from torchmagic.tuning.recipe import Recipe
 from torchmagic.tuning.setup import Setup
@@ -43,9 +43,8 @@ class _Compiled:
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         streams, buffers = random_streams(), [(each, each.clone()) for each in self._model.buffers()]
         try:
-            with _told_breaks(self._notes.remarks), warnings.catch_warnings():
+            with _told_breaks(self._notes.remarks), ignored_warnings(DeprecationWarning):
                 # The compiler uses parts of torch that torch itself is giving up.
-                warnings.simplefilter("ignore", DeprecationWarning)
                 compiled = torch.compile(self._model, **self._options)
                 result = compiled(*args, **kwargs)
         except Exception as error:
@@ -85,8 +84,7 @@ def _told_breaks(remarks: list[str]) -> Iterator[None]:
 
 def _scripted(model: nn.Module) -> Callable[..., Any] | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch tells that TorchScript is being given up
+        with ignored_warnings():  # torch tells that TorchScript is being given up
             scripted: Callable[..., Any] = torch.jit.script(model)
     except Exception:  # noqa: BLE001 - it may refuse a model in any way
         return None

@@ -95,8 +95,8 @@ def bars_sentence(bars: Bars) -> str:
     top = max(range(len(bars.counts)), key=bars.counts.__getitem__)
     low, high = (as_number(edge) for edge in bars.edges[top : top + 2])
     return (
-        f"{as_number(total)} values from {as_number(bars.edges[0])} to {as_number(bars.edges[-1])}, "
-        f"most ({as_number(bars.counts[top])}) between {low} and {high}"
+        f"{total:,} values from {as_number(bars.edges[0])} to {as_number(bars.edges[-1])}, "
+        f"most ({bars.counts[top]:,}) between {low} and {high}"
     )
 
 
@@ -127,7 +127,12 @@ def _cells(values: Sequence[float], width: int) -> list[float]:
     edges = [round(i * len(values) / width) for i in range(width + 1)]
     buckets = [values[start:end] for start, end in pairwise(edges)]
     # one value that is not finite is worth more than the mean of its neighbours
-    return [sum(bucket) / len(bucket) if all(map(math.isfinite, bucket)) else math.nan for bucket in buckets]
+    return [_mean(bucket) if all(map(math.isfinite, bucket)) else math.nan for bucket in buckets]
+
+
+def _mean(values: Sequence[float]) -> float:
+    total = sum(values)
+    return total / len(values) if math.isfinite(total) else sum(value / len(values) for value in values)
 
 
 def _height(value: float, *, log: bool) -> float | None:
@@ -143,4 +148,6 @@ def _character(height: float | None, low: float, high: float) -> str:
         return _NOT_FINITE
     if high == low:
         return _LEVELS[len(_LEVELS) // 2 - 1]
+    if math.isinf(high - low):
+        height, low, high = height / 2, low / 2, high / 2
     return _LEVELS[round((height - low) / (high - low) * (len(_LEVELS) - 1))]

@@ -2,17 +2,20 @@
 
 import io
 import math
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from torchmagic.session.ignored_warnings import ignored_warnings, uncounted_changes
 from torchmagic.views.numbers import as_count, as_number
 from torchmagic.views.page import Bars, Flame, Line, Page, Plot
+from torchmagic.views.skins.far_values import bars_in, plot_in, unit_for, write_ticks
+from torchmagic.views.skins.few_colours import of_few_colours
 from torchmagic.views.skins.icicle import draw_icicle, icicle_height
 from torchmagic.views.skins.palette import COLOURS, NOT_FINITE, look
 from torchmagic.views.skins.stack import draw_marks, draw_stack
 from torchmagic.views.skins.text_table import printable, shortened
+from torchmagic.views.skins.unlogged import unlogged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,10 +32,9 @@ _SMALL = 8.0
 # A row of the legend (inches), the letters that fit into its width, and what the sign before a name takes of them.
 _ROW, _LETTERS, _HANDLE = 0.17, 96, 10
 _LONGEST = 60
-# With so many colours a picture looks the same and takes a third of the room in a notebook.
-_NUM_COLOURS = 128
 
 
+@unlogged()
 def as_figure(page: Page) -> "Figure":
     """Return the plots, histograms and flames of a page as one figure, one below the other.
 
@@ -44,6 +46,7 @@ def as_figure(page: Page) -> "Figure":
     return _figure([block for block in page.blocks if isinstance(block, Drawn)])
 
 
+@unlogged()
 def as_png(block: Drawn, *, dpi: float = _DPI) -> bytes:
     """Return a plot, histogram or flame as PNG bytes with a transparent ground, readable on white and on dark.
 
@@ -53,13 +56,13 @@ def as_png(block: Drawn, *, dpi: float = _DPI) -> bytes:
     """
     figure = _figure([block])
     buffer = io.BytesIO()
-    with warnings.catch_warnings():
+    with ignored_warnings():
         # a name in a script that the bundled font lacks is drawn as boxes; the alternative text still says it
-        warnings.simplefilter("ignore")
         figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-    return _of_few_colours(buffer)
+    return of_few_colours(buffer)
 
 
+@unlogged()
 def as_grid_png(blocks: Sequence[Drawn], *, title: str, num_columns: int = 2, dpi: float = _DPI) -> bytes:
     """Return plots side by side as one PNG picture on white, each under its title.
 
@@ -69,13 +72,9 @@ def as_grid_png(blocks: Sequence[Drawn], *, title: str, num_columns: int = 2, dp
         num_columns: Plots in a row.
         dpi: Pixels an inch; each plot is 6.4 by 4 inches.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
-    from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
-
     num_rows = -(-len(blocks) // num_columns)
     size = _WIDTH * num_columns, _GRID_HEIGHT * num_rows
-    figure = Figure(figsize=size, dpi=dpi, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = _ground(figsize=size, dpi=dpi, layout="constrained", facecolor="white")
     figure.suptitle(title, fontsize=2 * _SMALL)
     for index, block in enumerate(blocks, start=1):
         axes = figure.add_subplot(num_rows, num_columns, index)
@@ -83,33 +82,27 @@ def as_grid_png(blocks: Sequence[Drawn], *, title: str, num_columns: int = 2, dp
         axes.set_title(block.title, fontsize=1.4 * _SMALL, pad=24)
     _as_it_stands(figure)
     buffer = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as in ``as_png``
+    with ignored_warnings():  # as in ``as_png``
         figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
 
 
-def _of_few_colours(png: io.BytesIO) -> bytes:
-    from PIL import Image  # noqa: PLC0415 - what matplotlib itself writes PNG with
-
-    smaller = io.BytesIO()
-    with Image.open(png) as picture:
-        few = picture.convert("RGBA").quantize(_NUM_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(smaller, format="png", optimize=True)
-    return smaller.getvalue()
-
-
 def _figure(blocks: Sequence[Drawn]) -> "Figure":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
-    from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
-
     heights = [_height(block) for block in blocks]
-    figure = Figure(figsize=(_WIDTH, sum(heights) or _HEIGHT), dpi=_DPI, layout="constrained", frameon=False)
-    FigureCanvasAgg(figure)
+    figure = _ground(figsize=(_WIDTH, sum(heights) or _HEIGHT), dpi=_DPI, layout="constrained", frameon=False)
     grid = figure.add_gridspec(max(1, len(blocks)), 1, height_ratios=heights or None)
     for index, block in enumerate(blocks):
         _draw(figure.add_subplot(grid[index]), block)
     _as_it_stands(figure)
+    return figure
+
+
+def _ground(**how: Any) -> "Figure":
+    with uncounted_changes():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - loaded when something is drawn
+        from matplotlib.figure import Figure  # noqa: PLC0415 - loaded when something is drawn
+    figure = Figure(**how)
+    FigureCanvasAgg(figure)
     return figure
 
 
@@ -145,6 +138,8 @@ def _dress(axes: "Axes") -> None:
 
 
 def _draw_plot(axes: "Axes", plot: Plot) -> None:
+    unit = unit_for([value for line in plot.lines for value in line.values])
+    plot = plot_in(unit, plot)
     finite = [value for line in plot.lines for value in line.values if math.isfinite(value)]
     if plot.log and any(value > 0 for value in finite):
         axes.set_yscale("log", nonpositive="mask")
@@ -161,7 +156,7 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
     axes.set_ylabel(shortened(plot.y_label, _LONGEST), color=_GREY, fontsize=_SMALL)
     axes.locator_params(axis="x", nbins=6, integer=True)
     axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
-    axes.yaxis.set_major_formatter(lambda y, _: as_number(float(y)))
+    write_ticks(axes.yaxis, unit, finite)
     if not finite:
         _say(axes, "no finite values" if any(len(line.values) for line in plot.lines) else "no values yet")
     if axes.get_legend_handles_labels()[0]:
@@ -224,6 +219,8 @@ def _shade(axes: "Axes", steps: Sequence[float], lost: Sequence[bool]) -> None:
 
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
+    unit = unit_for(bars.edges)
+    bars = bars_in(unit, bars)
     if bars.by_ratio:
         axes.set_xscale("log")
     if bars.log:
@@ -231,7 +228,7 @@ def _draw_bars(axes: "Axes", bars: Bars) -> None:
     else:
         axes.locator_params(axis="y", nbins=4, integer=True)
     axes.yaxis.set_major_formatter(lambda y, _: as_count(float(y)))
-    axes.xaxis.set_major_formatter(lambda x, _: as_number(float(x)))
+    write_ticks(axes.xaxis, unit, bars.edges)
     edges = list(bars.edges)
     if not any(bars.counts) or len(edges) != len(bars.counts) + 1 or not all(map(math.isfinite, edges)):
         _say(axes, "no values yet")

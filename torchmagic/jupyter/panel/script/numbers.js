@@ -20,9 +20,12 @@ function asNumber(value) {
   return grouped(shortened(value.toFixed(Math.max(0, 3 - Number(power)))));
 }
 
+// A value with the digits that are written of it: none is written in a unit where it would read as one of the next.
+const asWritten = (value) => (Number.isInteger(value) ? value : Number(value.toExponential(3)));
+
 function scaled(value, base, units) {
   let power = 0;
-  while (Math.abs(value) >= base && power < units.length - 1) [value, power] = [value / base, power + 1];
+  while (Math.abs(asWritten(value)) >= base && power < units.length - 1) [value, power] = [value / base, power + 1];
   return `${asNumber(value)} ${units[power]}`.trimEnd();
 }
 
@@ -31,16 +34,26 @@ const asBytes = (value) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB",
 
 function asSeconds(value) {
   if (!isFiniteNumber(value)) return asNumber(value);
-  if (value >= 3600) return `${Math.floor(value / 3600)} h ${Math.floor((value % 3600) / 60)} min`;
-  if (value >= 60) return `${Math.floor(value / 60)} min ${Math.floor(value % 60)} s`;
-  const [size, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]].find(([least]) => value >= least) ?? [1, "s"];
+  if (value < 0) return `-${asSeconds(-value)}`;
+  const written = asWritten(value);
+  if (written >= 60) {
+    const whole = Math.floor(Math.max(value, 60));
+    const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
+    return hours ? `${asNumber(hours)} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
+  }
+  if (value === 0) return "0 s";
+  const [size, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]].find(([least]) => written >= least) ?? [1e-9, "ns"];
   return `${asNumber(value / size)} ${unit}`;
 }
+
+const ALL = 1 - 1e-12; // what sums of parts make of one
 
 function asShare(value) {
   if (!isFiniteNumber(value)) return asNumber(value);
   if (value > 0 && value < 0.001) return "<0.1%";
-  return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 1 : 0)}%`;
+  if (value > 1 - 0.001 && value < ALL) return ">99.9%";
+  const isFine = (value > 0 && value < 0.0995) || (value >= 0.995 && value < ALL);
+  return `${(100 * value).toFixed(isFine ? 1 : 0)}%`.replace(/^-0%$/, "0%");
 }
 
 function asAmount(value, unit) {
