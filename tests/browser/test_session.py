@@ -96,7 +96,7 @@ def test_the_history_sorts(output):
 
 def test_the_comparison_says_what_changed_and_what_came_of_it(output):
     panel = panel_of(output, "compare")
-    expect(panel.locator(".tm-added")).to_contain_text(["softmax first", "scores = torch.softmax(model(x), dim=1)"])
+    expect(panel.locator(".tm-added")).to_contain_text(["scores = torch.softmax(model(x), dim=1)"])
     expect(panel).to_contain_text("cross_entropy gets probabilities")
     expect(panel.locator("figure").filter(has_text="loss").first.locator("path.tm-line")).to_have_count(2)
     expect(panel).not_to_contain_text(re.compile(r"\bnan\b", re.IGNORECASE))
@@ -132,8 +132,8 @@ def test_light_and_dark_are_readable(output, page, pictures, theme):
 
 
 def test_no_name_and_no_source_becomes_markup(output, page):
-    for name in ("hostile history", "hostile compare"):
-        expect(output(name)).to_contain_text(HOSTILE)
+    for name, said in (("hostile history", HOSTILE), ("hostile compare", HOSTILE[:20])):  # a long name is cut
+        expect(output(name)).to_contain_text(said)
         assert output(name).locator(TAGS).count() == 0, name
     expect(output("hostile compare")).to_contain_text("<b>bold</b>")
     assert page.evaluate("window.taken") is None
