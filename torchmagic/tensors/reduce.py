@@ -45,10 +45,10 @@ def is_measurable(tensor: torch.Tensor) -> bool:
 
 
 def is_single(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class."""
+    """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class, there."""
     if tensor.dtype not in SINGLES or tensor.layout is not torch.strided or type(tensor) not in PLAIN:
         return False
-    return not is_freed(tensor)
+    return tensor.untyped_storage().nbytes() > 0 or not tensor.numel()  # else freed
 
 
 def norms(tensors: Sequence[torch.Tensor]) -> list[float]:
