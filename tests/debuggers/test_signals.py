@@ -72,6 +72,7 @@ def test_what_a_handler_raises_ends_the_users_code_and_no_probe(when):
     with watching as run:
         with pytest.raises(TimedOutError):
             train(opt, net)
+        assert not watching._taps.listeners.closing
         train(opt, net)
     assert not run.of(FailureRecord)
     assert run.steps >= 3

@@ -236,3 +236,16 @@ def test_a_run_without_any_series_says_so(ask, session):
     session.runs[-1].status = Status.OK
     assert ask.get("/runs/empty/series").json()["series"] == []
     assert "no other one yet" in ask.get("/runs/empty/series/loss").json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("/runs?limt=5&before=1", "the query has 'limt'; this address takes limit, before"),
+        ("/runs?before=1&=false", "the query has ''; this address takes limit, before"),
+        ("/runs/1/findings?full=1", "the query has 'full'; this address takes none; leave it out"),
+    ],
+)
+def test_a_name_that_the_address_does_not_take_is_refused_in_one_line(ask, address, line):
+    answer = ask.get(address)
+    assert (answer.status_code, answer.json()) == (422, {"error": line})

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import HTMLResponse, Response
 
 from torchmagic.server.answers import FindingList, RunDetail, RunList, Series, SeriesNames, sent
+from torchmagic.server.known_names import known_names
 from torchmagic.server.points import NUM_ALWAYS_KEPT
 from torchmagic.server.problems import NO_STORE, NO_SUCH_RUN, WRONG_VALUE
 from torchmagic.server.reading import Reader
@@ -40,7 +41,7 @@ class RunDoors:
 
     def router(self) -> APIRouter:
         """Return the endpoints."""
-        router = APIRouter(tags=["runs"], responses={**NO_STORE})
+        router = APIRouter(tags=["runs"], responses={**NO_STORE}, dependencies=[Depends(known_names)])
         router.get("/runs", response_model=RunList, responses=WRONG_VALUE)(self.runs)
         router.get("/runs/{run}", response_model=RunDetail, responses=NO_SUCH_RUN)(self.run)
         router.get("/runs/{run}/findings", response_model=FindingList, responses=NO_SUCH_RUN)(self.findings)

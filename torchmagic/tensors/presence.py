@@ -31,7 +31,12 @@ def is_freed(tensor: torch.Tensor) -> bool:
     """Whether a tensor's memory was given back, as offloading does with weights between their uses."""
     if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta or not tensor.numel():
         return False
-    return not tensor.is_nested and tensor.untyped_storage().nbytes() == 0  # reading it would end the process
+    return not tensor.is_nested and not has_memory(tensor)  # reading it would end the process
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Whether a strided tensor has the memory that its numbers need."""
+    return tensor.untyped_storage().nbytes() > 0 or not tensor.numel()
 
 
 def is_stored(tensor: torch.Tensor) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from torchmagic.tensors.exact import exact_moments
-from torchmagic.tensors.presence import PLAIN, is_freed, plain
+from torchmagic.tensors.presence import PLAIN, has_memory, is_freed, plain
 
 # Up to so many numbers, which a core's second-level cache holds, packing tensors into one costs less than going
 # through them one by one (measured on a CPU, from 6 tensors to 200).
@@ -48,7 +48,7 @@ def is_single(tensor: torch.Tensor) -> bool:
     """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class, there."""
     if tensor.dtype not in SINGLES or tensor.layout is not torch.strided or type(tensor) not in PLAIN:
         return False
-    return tensor.untyped_storage().nbytes() > 0 or not tensor.numel()  # else freed
+    return has_memory(tensor)
 
 
 def norms(tensors: Sequence[torch.Tensor]) -> list[float]:
