@@ -1,6 +1,7 @@
 """This file tests the judgement of a run that goes on: when it speaks, what it costs, what waits for the end."""
 
 import itertools
+import signal
 
 import pytest
 import torch
@@ -160,3 +161,28 @@ def test_an_error_is_shown_and_stored_while_the_run_goes_on():
     assert "nonfinite-input" in session.urgent[0][2]
     watch.stop()
     assert "nonfinite-input" in shown(run)
+
+
+def test_what_a_handler_of_the_users_raises_in_a_rule_is_theirs_and_the_judgement_goes_on():
+    told = []
+
+    def alarmed():
+        if not told:
+            told.append(1)
+            signal.raise_signal(signal.SIGALRM)
+        return True
+
+    def handler(_number, _frame):
+        raise TimeoutError
+
+    run = Run()
+    judgement = LiveJudgement(run, share=0.02, rules=(says("loud", Severity.ERROR, when=alarmed),))
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(TimeoutError):
+            judgement.go_on()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    judgement.go_on()
+    judgement.go_on()
+    assert shown(run) == ["loud"]

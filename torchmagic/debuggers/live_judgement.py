@@ -81,9 +81,13 @@ class LiveJudgement:
         if self._under_way is None:
             self._under_way = self._judge()
         self._finished = False
-        for _ in self._under_way:
-            if self._clock() - began > MOST_AT_ONCE:
-                break
+        try:
+            for _ in self._under_way:
+                if self._clock() - began > MOST_AT_ONCE:
+                    break
+        except BaseException:  # of the user's: an interrupt, or what a handler of theirs raised
+            self._under_way = None
+            raise
         pause = (self._clock() - began) / 1e9 / self._share if self._share else float("inf")
         return max(pause, SECONDS_BETWEEN) if self._finished else pause
 
