@@ -1,5 +1,6 @@
 """This file tests that a signal which comes while torchmagic is at work neither is lost nor leaves something behind."""
 
+import itertools
 import signal
 
 import pytest
@@ -10,6 +11,7 @@ from torch.nn import functional
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.probes.patches import _slots
+from torchmagic.probes.row_comparison import mixed_rows
 from torchmagic.records.note import FailureRecord
 from torchmagic.session.session import Session
 
@@ -92,3 +94,63 @@ def test_what_comes_while_a_run_is_closed_waits_until_it_is(number, error):
     assert not _slots
     assert run.status == "ok"
     assert not run.of(FailureRecord)
+
+
+class Alarmed(nn.Module):
+    """A model that lets an alarm come when it runs once more than the user asks for; one of its outputs is infinite."""
+
+    def __init__(self, own_runs, *, sick=0):
+        super().__init__()
+        self.linear = nn.Linear(4, 2)
+        self.sick = sick
+        self.own_runs = own_runs
+        self.runs = itertools.count(1)
+
+    def forward(self, x):
+        run = next(self.runs)
+        if run == self.own_runs + 1:
+            signal.raise_signal(signal.SIGALRM)
+        return self.linear(x) / (run != self.sick)
+
+
+class Alarming(torch.optim.SGD):
+    """An optimizer that ruins the weights, and whose copies let an alarm come."""
+
+    def step(self, closure=None):
+        super().step(closure)
+        for each in self.param_groups[0]["params"]:
+            each.data.fill_(torch.inf)
+
+    def __deepcopy__(self, memo):
+        signal.raise_signal(signal.SIGALRM)
+
+
+def by_a_call(opt, net, steps=3):
+    """Train so that the statements between model and backward cannot be found."""
+    for _ in range(steps):
+        opt.zero_grad()
+        exec("net(torch.randn(8, 4)).sum().backward()", {"net": net, "torch": torch})  # noqa: S102 - source that nobody has
+        opt.step()
+
+
+@pytest.mark.usefixtures("alarm")
+@pytest.mark.parametrize(
+    ("net", "kind", "training"),
+    [
+        (Alarmed(3, sick=3), torch.optim.SGD, train),  # the sick step, run again
+        (Alarmed(3, sick=3), torch.optim.SGD, by_a_call),  # the sick model, run again by itself
+        (nn.Linear(4, 2), Alarming, train),  # an optimizer's step, made again by its copy
+    ],
+)
+def test_what_comes_while_something_is_tried_again_is_the_users(net, kind, training):
+    opt = kind(net.parameters(), lr=0.1)
+    with Watch(Settings(save=False), session=Session()) as run, pytest.raises(TimedOutError):
+        training(opt, net)
+    assert not run.of(FailureRecord)
+    assert not _slots
+
+
+@pytest.mark.usefixtures("alarm")
+def test_what_comes_while_a_few_rows_are_tried_is_the_users():
+    with pytest.raises(TimedOutError):
+        mixed_rows(Alarmed(0), [torch.randn(5, 4)])
