@@ -17,6 +17,7 @@ from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.reach import Reach
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.weak_table import WeakTable
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.marks import Marks
@@ -50,7 +51,7 @@ class HandSteps:
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._stands = ByHand()
-        self._built: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self._built: WeakTable[torch.optim.Optimizer, None] = WeakTable()
         self._marks: Marks | None = None  # while a backward waits for its step
         self._changes = self._steps = self._downhill = 0
         self._patience, self._walks = 1, 0
@@ -84,7 +85,7 @@ class HandSteps:
         self._follow([])
 
     def _meet(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        self._built.add(optimizer)
+        self._built[optimizer] = None
 
     def _give_up(self, *_: object) -> None:
         """Leave steps to the optimizer; who rests may be woken, and has nothing to follow then."""
@@ -113,7 +114,8 @@ class HandSteps:
     def _are_owned(self) -> bool:
         """Whether an optimizer that is known holds one of the tensors."""
         named = [within(each) for _, each in self._cast.names.optimizers(torch.optim.Optimizer)]
-        held = {id(each) for one in (*self._built, *named) for group in one.param_groups for each in group["params"]}
+        known = [*(each for each, _ in self._built.items()), *named]
+        held = {id(each) for one in known for group in one.param_groups for each in group["params"]}
         return any(id(leaf) in held for leaf in self._stands.leaves)
 
     def _begin(self, tensors: Any, frame: FrameType) -> None:

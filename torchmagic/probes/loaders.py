@@ -12,6 +12,7 @@ from torchmagic.probes.notebook_text import line_making
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.weak_table import WeakTable
 from torchmagic.records.feeding import LoaderUseRecord
 from torchmagic.records.model import LoaderRecord
 from torchmagic.session.recorder import Recorder
@@ -110,7 +111,7 @@ class Loaders:
         self._datasets = Datasets()
         self._known: dict[int, tuple[Callable[[], Any], Loader]] = {}
         self._passes: dict[int, _Pass] = {}
-        self._made: weakref.WeakKeyDictionary[Any, Site | None] = weakref.WeakKeyDictionary()
+        self._made: WeakTable[Any, Site | None] = WeakTable()
         self.all: list[Loader] = []
         self.current: Loader | None = None
         self.served = 0

@@ -2,7 +2,6 @@
 
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -12,6 +11,7 @@ from torchmagic.probes.bodies import Body, body_of
 from torchmagic.probes.compiler import not_traced, traced_as
 from torchmagic.probes.scripted import stand_in, step_down
 from torchmagic.probes.stand_ins import StandIn
+from torchmagic.probes.weak_table import WeakTable
 
 # Methods of modules that the compiler traces to their end, and of which our wrapper has the same defaults.
 TRACEABLE = ("__call__", "train")
@@ -20,7 +20,7 @@ KEPT = (functional, nn.init)
 # Of theirs that are written in C the same is true.
 BARE = (torch, functional)
 # What each of our wrappers stands for.
-_originals: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_originals: WeakTable[Any, Any] = WeakTable()
 
 
 class Place(Protocol):
@@ -91,7 +91,7 @@ class InAttribute:
         self._owner, self._name = owner, name
         self._own = name in vars(owner)
         found = getattr(owner, name)
-        self.original = _originals.get(found, found) if isinstance(found, FunctionType | StandIn) else found
+        self.original = _originals.get(found) or found
         self.seat = owner, name, self.original
         stands_in = owner in BARE and isinstance(self.original, BuiltinFunctionType)
         self._stand_in = StandIn(self.original) if stands_in else None

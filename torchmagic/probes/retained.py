@@ -1,6 +1,5 @@
 """This file watches autograd graphs that outlive their step: how many there are, and which variable holds them."""
 
-import weakref
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.storages import Ledger, tensors_in
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.variables import variables
+from torchmagic.probes.weak_table import WeakTable
 from torchmagic.records.memory import RetainedGraphRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
@@ -68,7 +68,7 @@ class Retained:
         self._cast = cast
         self._namespace = namespace
         self._recorder: Recorder | None = None
-        self._marks: dict[weakref.ref[_Mark], _Made] = {}
+        self._marks: WeakTable[_Mark, _Made] = WeakTable()
         self._calls = self._due = self._step = 0
         self._stands_for = 1
         self._told = self._told_steps = 0
@@ -127,20 +127,18 @@ class Retained:
         for node in nodes:
             node.metadata[_KEY] = mark
         numbers = tuple(node._sequence_nr() for node in nodes)
-        self._marks[weakref.ref(mark, self._forget)] = _Made(self._step, numbers, apart)
-
-    def _forget(self, ref: weakref.ref[_Mark]) -> None:
-        self._marks.pop(ref, None)
+        self._marks[mark] = _Made(self._step, numbers, apart)
 
     def _thin(self) -> None:
         """Let every other mark stand for two, and make fewer from here on."""
         self._stands_for *= 2
-        kept = list(self._marks.items())[::2]
-        self._marks = {ref: made._replace(stands_for=2 * made.stands_for) for ref, made in kept}
+        kept = self._marks.items()[::2]
+        self._marks.clear()
+        for mark, made in kept:
+            self._marks[mark] = made._replace(stands_for=2 * made.stands_for)
 
     def _look(self, step: int) -> None:
-        alive = [made for ref, made in list(self._marks.items()) if ref() is not None]
-        old = [made for made in alive if made.step <= step - YOUNG]
+        old = [made for _, made in self._marks.items() if made.step <= step - YOUNG]
         many = len(old) >= MANY or len({made.step for made in old}) >= FEW_STEPS
         count = sum(made.stands_for for made in old) if many else len(old)
         if self._recorder is None:

@@ -4,9 +4,10 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
-from weakref import WeakValueDictionary
 
 from torch import optim
+
+from torchmagic.probes.weak_table import WeakTable
 
 # Classes whose step calls that of no other one: of these nothing need be asked.
 PLAIN = frozenset(each for each in vars(optim).values() if isinstance(each, type))
@@ -24,10 +25,9 @@ class Nesting:
     """
 
     def __init__(self) -> None:
-        # By identity, as a class may say that two of its optimizers are equal: those that stepped within the step of
-        # another, or around it, and those that have another and did not step it.
-        self._related: WeakValueDictionary[int, Any] = WeakValueDictionary()
-        self._alone: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        # Those that stepped within the step of another, or around it, and those that have another and did not step it.
+        self._related: WeakTable[Any, None] = WeakTable()
+        self._alone: WeakTable[Any, None] = WeakTable()
         self._under_way: list[int] = []  # identities of optimizers, the outermost first
         self._around: dict[int, int] = {}  # of those around others: how many steps had begun before theirs
         self._begun = 0
@@ -38,18 +38,18 @@ class Nesting:
 
     def is_related(self, optimizer: Any) -> bool:
         """Whether an optimizer stepped within, or around, the step of another."""
-        return optimizer is not None and self._related.get(id(optimizer)) is optimizer
+        return optimizer in self._related
 
     def begins(self, optimizer: Any) -> bool:
         """Whether a step of its own begins; the hook itself has to ask."""
         if type(optimizer) not in PLAIN:
             if _is_of_base(optimizer):
                 return False
-            if self._alone.get(id(optimizer)) is not optimizer and _is_around_another(optimizer):
+            if optimizer not in self._alone and _is_around_another(optimizer):
                 self._around[id(optimizer)] = self._begun
                 return False
         if self._under_way and self._is_within_another(optimizer):
-            self._related[id(optimizer)] = optimizer
+            self._related[optimizer] = None
             return False
         self._under_way.append(id(optimizer))
         self._begun += 1
@@ -63,7 +63,7 @@ class Nesting:
                 return False
             if key in self._around:
                 stepped = self._begun > self._around.pop(key)
-                (self._related if stepped else self._alone)[key] = optimizer
+                (self._related if stepped else self._alone)[optimizer] = None
                 return False
         if key not in self._under_way:
             return False

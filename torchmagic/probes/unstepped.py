@@ -16,6 +16,7 @@ from torchmagic.probes.names import within
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.weak_table import WeakTable
 from torchmagic.records.loop import UnsteppedRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.genuine import is_optimizer
@@ -71,7 +72,7 @@ class Unstepped:
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._waiting: dict[int, _Waiting] = {}
-        self._stepped: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self._stepped: WeakTable[torch.optim.Optimizer, None] = WeakTable()
         self._met = False
         self._site: Site | None = None
         self._before: list[tuple[torch.optim.Optimizer, list[tuple[int, int]]]] = []
@@ -170,7 +171,7 @@ class Unstepped:
             entry.schedule = entry.schedule or site_of(frame)
 
     def _steps(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        self._stepped.add(optimizer)
+        self._stepped[optimizer] = None
         self._waiting.pop(id(optimizer), None)
 
     def _scaler_steps(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:
@@ -187,7 +188,7 @@ class Unstepped:
         self._site = site_of(frame)
         if self._site not in self._files:
             self._files[self._site] = files_around(frame)
-        self._before = [(each, _held(_some(each))) for each in self._stepped]
+        self._before = [(each, _held(_some(each))) for each, _ in self._stepped.items()]
         for entry in followed:
             entry.held = _held(entry.parameters())
             entry.wiped += entry.after is not None and entry.held != entry.after
