@@ -1,12 +1,7 @@
 """This file is the arrivals of gradients: which parts of a run's models they never came to, and which story fits."""
 
-from collections.abc import Sequence
-
 from torchmagic.records.connection import DetachedLossRecord, GradientFlowRecord, UnreachedRecord
 from torchmagic.session.run import Run
-
-# Names of parameters that a title shows.
-MOST_NAMED = 4
 
 
 def disconnected(run: Run) -> DetachedLossRecord | None:
@@ -47,9 +42,3 @@ def silent_parts(run: Run) -> list[UnreachedRecord]:
 def is_cut(record: UnreachedRecord, *, min_forwards: int) -> bool:
     """Whether a part ran in enough training forwards, and the source shows where its result leaves the graph."""
     return record.executed >= min_forwards and record.cut is not None
-
-
-def shown(names: Sequence[str], count: int) -> str:
-    """Return a few names, and how many more there are."""
-    first = ", ".join(names[:MOST_NAMED])
-    return f"{first} and {count - MOST_NAMED} more" if count > MOST_NAMED else first

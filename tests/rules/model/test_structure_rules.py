@@ -61,6 +61,11 @@ def test_several_pairs_of_a_model_are_one_finding_that_names_the_first():
     assert finding.evidence["other such pairs"] == "net.1 and net.2"
 
 
+def test_of_a_hundred_pairs_a_few_are_named_and_the_rest_is_counted():
+    (finding,) = missing_activation(run_of(*(pair(first=f"net.{i}", second=f"net.{i + 1}") for i in range(100))))
+    assert finding.evidence["other such pairs"].endswith("net.4 and net.5 and 95 more")
+
+
 def norms(single, total):
     return SingleSampleRecord(module="net.1", class_name="BatchNorm2d", num_forwards=total, num_single=single)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from torchmagic.analyses.counting import MOST_NAMED, few
 from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
 from torchmagic.analyses.rates import Rate, rates
 from torchmagic.analyses.source_lines import lines_assigning, lines_computing_rates
@@ -51,7 +52,8 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
             alike.setdefault((rate.group.optimizer, share), []).append((rate, zero))
     for (optimizer, share), groups in alike.items():
         rate, zero = groups[0]
-        subjects = " and ".join(each.group.subject for each, _ in groups)
+        named = [each.group.subject for each, _ in groups]
+        subjects = few(named) if len(named) > MOST_NAMED else " and ".join(named)
         yield Finding(
             rule="lr-zero",
             severity=Severity.ERROR,

@@ -14,6 +14,7 @@ middle, as in a low-rank layer, is left alone: there the two say less than one o
 from collections.abc import Iterator
 
 from torchmagic.analyses.building_lines import place_building
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.dropped_calls import lines_dropping_activations
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
@@ -52,7 +53,7 @@ def missing_activation(run: Run, *, min_seen: int = MIN_SEEN) -> Iterator[Findin
                 "features": f"{first.num_in} to {first.num_middle} to {first.num_out}",
                 "forwards": first.num_seen,
                 "threshold": min_seen,
-                "other such pairs": ", ".join(f"{each.first} and {each.second}" for each in others) or "none",
+                "other such pairs": few([f"{each.first} and {each.second}" for each in others]) or "none",
             },
             why=f"{first.first_class} and {first.second_class} are both affine; one after the other is one affine map.",
             fix=f"nn.ReLU()  # between {first.first} and {first.second}"

@@ -13,6 +13,7 @@ become different; a constant gives none.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.equal_units import EqualUnitsHistory, equal_units, line_of_filling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import line_of, rule
@@ -59,7 +60,7 @@ def _finding(run: Run, found: list[EqualUnitsHistory], min_steps: int, *, sure: 
             "steps": weight.steps,
             "threshold": min_steps,
             "how far units were apart after a few steps": f"{weight.drift:.1%}",
-            "other layers like it": ", ".join(each.module for each in others) or "none",
+            "other layers like it": few([each.module for each in others]) or "none",
         },
         why="What begins alike gets the same gradient at each step: the layer works as a single unit.",
         fix=f"nn.init.kaiming_normal_({weight.parameter})  # or the initialisation that the layer comes with",

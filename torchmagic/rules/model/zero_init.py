@@ -13,6 +13,7 @@ a branch whose other layers are not zero.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.equal_units import EqualUnitsHistory, equal_units, line_of_filling
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.objective import GroupRecord
@@ -52,7 +53,7 @@ def zero_init(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding]:
             evidence={
                 "steps": weight.steps,
                 "threshold": min_steps,
-                "other layers that are zero": ", ".join(each.module or each.parameter for each in others) or "none",
+                "other layers that are zero": few([each.module or each.parameter for each in others]) or "none",
             },
             why="Its neighbours are zero too, or flat at zero: the product that makes its gradient is always zero.",
             fix=f"nn.init.kaiming_normal_({weight.parameter})  # or the initialisation that the layer comes with",

@@ -13,6 +13,7 @@ extra forward. Methods that need their extra forwards in training mode may ignor
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.evaluation_rhythm import adversaries_train, is_part_of_steps
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
@@ -43,7 +44,7 @@ def batchnorm_extra_forward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator
             module=first.norms[0],
             **line_of(first.place),
             step=first.step,
-            evidence={"steps seen": len(here), "threshold": min_steps, "modules": ", ".join(first.norms[:4])},
+            evidence={"steps seen": len(here), "threshold": min_steps, "modules": few(first.norms)},
             why="In training mode each forward moves the running mean and variance, with gradients or without.",
             fix=f"{first.model}.eval()  # around the extra forward, or use the output that was trained on",
         )

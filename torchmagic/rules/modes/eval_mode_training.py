@@ -13,7 +13,7 @@ parameters as well: ``requires_grad_(False)``.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.counting import counted
+from torchmagic.analyses.counting import counted, few
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.protocol import EvalModeRecord
@@ -41,7 +41,7 @@ def eval_mode_training(run: Run) -> Iterator[Finding]:
             module=last.modules[0],
             **line_of(last.switched or last.forward),
             step=records[0].step,
-            evidence={"steps": len(records), "threshold": MIN_STEPS, "modules": ", ".join(last.modules[:4])},
+            evidence={"steps": len(records), "threshold": MIN_STEPS, "modules": few(last.modules)},
             why=f"{_who(last)}, although these steps update the parameters of these modules.",
             fix=f"{model}.train()  # at the start of each training epoch",
         )

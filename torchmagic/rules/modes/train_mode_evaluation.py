@@ -13,6 +13,7 @@ batch norm uses the statistics of the batch at hand and moves its own towards th
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.evaluation_rhythm import adversaries_train, is_part_of_steps
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.evaluation import EvaluationRecord
@@ -71,7 +72,7 @@ def _finding(here: list[EvaluationRecord], batches: int, min_batches: int) -> Fi
             "passes": len(here),
             "batches": batches,
             "threshold": min_batches,
-            "active": ", ".join(first.awake[:4]),
+            "active": few(first.awake),
         },
         why="Nothing is learned from these forwards, yet dropout drops units and batch norm uses, and moves to, the "
         "statistics of each evaluated batch.",

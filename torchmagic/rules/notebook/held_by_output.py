@@ -12,6 +12,7 @@ it where it has one.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.holders import held_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
@@ -35,7 +36,7 @@ def held_by_output(run: Run, *, min_bytes: int = MIN_BYTES, large_bytes: int = L
         evidence={
             "MiB": round(held.num_bytes / 2**20),
             "threshold": round(min_bytes / 2**20),
-            "held by": ", ".join(held.names[:4]),
+            "held by": few(held.names),
             "keeps a graph": "yes" if held.largest.has_graph else "no",
         },
         why="IPython keeps what the last line of a cell gave, and del on a variable does not change that.",

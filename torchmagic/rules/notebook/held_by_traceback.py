@@ -13,6 +13,7 @@ variables in them: batches, activations, the loss and its graph.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.holders import held_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.rule import rule
@@ -36,7 +37,7 @@ def held_by_traceback(run: Run, *, min_bytes: int = MIN_BYTES, large_bytes: int 
         evidence={
             "MiB": round(held.num_bytes / 2**20),
             "threshold": round(min_bytes / 2**20),
-            "held by": ", ".join(held.names[:4]),
+            "held by": few(held.names),
         },
         why="Python keeps the frames of the last uncaught exception, and the variables in them.",
         fix="import sys; del sys.last_exc, sys.last_value, sys.last_traceback",

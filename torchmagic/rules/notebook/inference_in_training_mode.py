@@ -12,6 +12,7 @@ batch norm uses the statistics of the batch at hand and moves its own towards th
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -37,7 +38,7 @@ def inference_in_training_mode(run: Run) -> Iterator[Finding]:
             title=f"{model} predicts in training mode: {first.awake[0]} is active",
             module=first.awake[0],
             **line_of(first.place),
-            evidence={"batches": sum(record.num_batches for record in awake), "active": ", ".join(first.awake[:4])},
+            evidence={"batches": sum(record.num_batches for record in awake), "active": few(first.awake)},
             why="An earlier cell left the model in training mode; without gradients nothing here is training.",
             fix=f"{model}.eval()  # before predicting",
         )

@@ -12,8 +12,7 @@ counts more parameters than are trained.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.arrivals import shown
-from torchmagic.analyses.counting import counted
+from torchmagic.analyses.counting import counted, few
 from torchmagic.analyses.optimizer_lines import place_of_building
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Finding, Severity
@@ -43,7 +42,7 @@ def frozen_in_optimizer(run: Run, *, min_frozen: int = MIN_FROZEN) -> Iterator[F
             **line_of(_place(run, flow)),
             step=0,
             evidence={
-                "frozen": shown(flow.frozen, flow.num_frozen),
+                "frozen": few(flow.frozen, flow.num_frozen),
                 "trainable": flow.num_trainable,
                 "parameter groups": ", ".join(map(str, flow.groups)),
             },

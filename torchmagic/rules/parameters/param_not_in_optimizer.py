@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.gradient_lines import reads_gradients
 from torchmagic.analyses.optimizer_lines import place_of_building
 from torchmagic.analyses.source_lines import lines_assigning, lines_calling
@@ -29,7 +30,6 @@ from torchmagic.session.run import Run
 
 # Iterations in which the same parameter must have received a gradient.
 MIN_ITERATIONS = 3
-MOST_NAMED = 4
 # Of more models than this the first stands for all.
 MOST_MODELS = 3
 
@@ -74,12 +74,11 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
     optimizer = _optimizer(run, records[-1].model)
     module = names[0].rpartition(".")[0]
     place = _place(run, module, optimizer or next(iter(run.of(OptimizerRecord)), None))
-    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     return Finding(
         rule="param-not-in-optimizer",
         severity=Severity.ERROR,
         confidence=0.9 if records[-1].owned else 0.8,
-        title=f"{shown} {'gets' if len(names) == 1 else 'get'} gradients but no optimizer updates them",
+        title=f"{few(names)} {'gets' if len(names) == 1 else 'get'} gradients but no optimizer updates them",
         module=module,
         parameter=names[0],
         optimizer=optimizer.name if optimizer else None,
@@ -121,8 +120,8 @@ def _fix(run: Run, optimizer: OptimizerRecord | None, given: str) -> str:
     if optimizer is not None:
         return f"build {optimizer.name} when the model is complete, or: {optimizer.name}.{group}"
     every = [each.name for each in run.of(OptimizerRecord)]
-    names = list(dict.fromkeys(every))[:MOST_NAMED]
-    told = ", ".join(names) if len(names) > 1 else f"the {len(every)} that are called {names[0]}"
+    names = list(dict.fromkeys(every))
+    told = few(names) if len(names) > 1 else f"the {len(every)} that are called {names[0]}"
     return f"give them to an optimizer of their own, or to one of {told}: {group}"
 
 

@@ -13,7 +13,8 @@ the model.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
+from torchmagic.analyses.arrivals import is_cut, silent_parts
+from torchmagic.analyses.counting import few
 from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.protocol import UnownedGradientsRecord
@@ -41,7 +42,7 @@ def unused_parameter(run: Run, *, min_steps: int = MIN_STEPS, cut_forwards: int 
 
 
 def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
-    what = record.module if record.whole else shown(record.parameters, record.num_parameters)
+    what = record.module if record.whole else few(record.parameters, record.num_parameters)
     ran = record.executed > 0 and record.whole
     return Finding(
         rule="unused-parameter",
@@ -52,7 +53,7 @@ def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
         parameter=record.parameters[0],
         optimizer=record.optimizer,
         evidence={
-            "parameters": shown(record.parameters, record.num_parameters),
+            "parameters": few(record.parameters, record.num_parameters),
             f"steps of {record.optimizer}": record.steps,
             "threshold": min_steps,
             "forwards in which it ran": record.executed,

@@ -13,6 +13,7 @@ on in this step, such as one of a branch that was not taken, leaves its bucket o
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.ranks_exchange import wraps
 from torchmagic.analyses.ranks_words import ranks_said
 from torchmagic.records.finding import Finding, Severity
@@ -46,7 +47,7 @@ def _finding(ranks: Ranks, crashes: dict[int, CrashRecord]) -> Finding:
     found = max(without, key=lambda record: record.num_parameters, default=None)
     names = list(found.parameters) if found is not None else []
     wrap = next(iter(wraps(ranks, found.model if found is not None else "")), None)
-    told = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    told = few(names, most=MOST_NAMES)
     where = line_of_crash(crash) if crash.line else line_of(wrap.place if wrap else None)
     return Finding(
         rule="ddp-unused-parameters",

@@ -14,6 +14,7 @@ every parameter before ``optimizer.step()``.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.ranks_copies import Copies, copies
 from torchmagic.analyses.ranks_exchange import averages_now_and_then, splits_work, wraps
 from torchmagic.records.finding import Finding, Severity
@@ -53,7 +54,7 @@ def _passes(ranks: Ranks, how: str) -> int:
 
 def _bare(ranks: Ranks, found: Copies) -> Finding:
     partly = 0 < len(found.names) < found.num_names
-    names = ", ".join(found.names[:MOST_NAMES])
+    names = few(found.names, most=MOST_NAMES)
     wrap = next(iter(wraps(ranks, found.model)), None)
     began_alike = all(len(each.groups[each.looks[0]]) == 1 for each in copies(ranks, Checked.WEIGHT))
     return Finding(

@@ -13,6 +13,7 @@ ranks alike, load checkpoints before the model is wrapped, and keep ``broadcast_
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.ranks_copies import Copies, copies
 from torchmagic.analyses.ranks_exchange import averages_now_and_then, splits_work, wrapping_of, wraps
 from torchmagic.analyses.ranks_words import apart_said
@@ -84,8 +85,7 @@ def _buffers(found: Copies) -> Finding:
 
 
 def _evidence(found: Copies, what: str) -> dict[str, float | str]:
-    more = f" and {len(found.names) - MOST_NAMES} more" if len(found.names) > MOST_NAMES else ""
-    told = f"{', '.join(found.names[:MOST_NAMES])}{more}"
+    told = few(found.names, most=MOST_NAMES)
     return {
         what: f"{len(found.names)} of {found.num_names}: {told}" if found.names else "told by one checksum of all",
         "looks at which they differed": f"{len(found.apart)} of {len(found.looks)}",

@@ -14,6 +14,7 @@ error that names it.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.profile_costs import profile_of, shown
 from torchmagic.records.compilation import CompilationRecord, CompiledFunction
 from torchmagic.records.finding import Finding, Severity
@@ -35,7 +36,7 @@ def graph_breaks(run: Run, *, min_breaks: int = MIN_BREAKS) -> Iterator[Finding]
 
 
 def _finding(function: CompiledFunction, min_breaks: int) -> Finding:
-    lines = ", ".join(str(place.line) for place in function.cuts)
+    lines = few([str(place.line) for place in function.cuts])
     place = next(iter(function.cuts), function.place)
     parts = len(function.breaks) + 1
     return Finding(

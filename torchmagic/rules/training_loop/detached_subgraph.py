@@ -14,7 +14,8 @@ leave it out of the optimizer. Checkpoint with ``use_reentrant=False``.
 
 from collections.abc import Iterator
 
-from torchmagic.analyses.arrivals import is_cut, shown, silent_parts
+from torchmagic.analyses.arrivals import is_cut, silent_parts
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.recomputing import REENTRANT
 from torchmagic.records.connection import GradientFlowRecord, UnreachedRecord
 from torchmagic.records.finding import Finding, Severity
@@ -52,7 +53,7 @@ def _finding(record: UnreachedRecord, min_forwards: int) -> Finding:
         optimizer=record.optimizer,
         **line_of(record.cut),
         evidence={
-            "parameters without a gradient": shown(record.parameters, record.num_parameters),
+            "parameters without a gradient": few(record.parameters, record.num_parameters),
             "training forwards in which it ran": record.executed,
             "threshold": min_forwards,
             f"steps of {record.optimizer}": record.steps,

@@ -14,6 +14,7 @@ state between batches.
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from torchmagic.analyses.counting import few
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.memory import RetainedGraphRecord
 from torchmagic.rules.rule import line_of, rule
@@ -39,7 +40,7 @@ def retained_graph_leak(run: Run, *, min_graphs: int = MIN_GRAPHS, min_growth: f
         return
     record = max(records, key=lambda each: (bool(each.holders), each.count))
     most = max(each.count for each in records)
-    keepers = ", ".join(record.holders)
+    keepers = few(record.holders)
     evidence: dict[str, float | str] = {"graphs of earlier steps alive": most, "threshold": min_graphs}
     if record.num_bytes is not None and record.num_bytes >= LEAST_BYTES:
         evidence["MiB kept, at least"] = round(record.num_bytes / 2**20, 4)
