@@ -1,7 +1,9 @@
 """This file tests the rule on parameters that stand still, on shares written by hand."""
 
 import math
+from dataclasses import replace
 
+from torchmagic.records.model import ParameterRecord
 from torchmagic.rules.parameters.params_unchanged import MIN_SHARE, params_unchanged
 
 NAMES = ("net.weight", "net.bias")
@@ -49,11 +51,36 @@ def test_steps_that_move_and_are_written_back_are_told_as_such(history):
 
 def test_updates_that_round_away_are_not_called_written_back(history):
     history.updates([0.01] * 10).series("update_swallowed", [1.0] * 10, NAMES)
+    of_dtype(history, "bfloat16")
     (finding,) = found(history, [1.0])
     assert "round away" in finding.why
     assert "float()" in finding.fix
     (standing,) = found(type(history)().updates([0.0] * 10), [1.0])
     assert "round away" in standing.why
+
+
+def of_dtype(history, dtype):
+    """Make the weights of a history ones of a dtype; None for weights of no model that is known."""
+    history.group()
+    weights = [each for each in history.run.records if isinstance(each, ParameterRecord)]
+    others = [each for each in history.run.records if each not in weights]
+    history.run.records[:] = [*others, *([replace(each, dtype=dtype) for each in weights] if dtype else [])]
+    history.group = lambda: history
+
+
+def test_weights_that_are_float32_already_need_larger_steps(history):
+    of_dtype(history, "float32")
+    (finding,) = found(history, [1.0])
+    assert finding.evidence["dtype"] == "float32"
+    assert finding.fix == "raise the learning rate of opt, or the loss that its gradients come from"
+
+
+def test_a_dtype_that_is_not_known_is_not_named(history):
+    of_dtype(history, None)
+    (finding,) = found(history, [1.0])
+    assert "dtype" not in finding.evidence
+    assert "neighbours in their dtype: they round away" in finding.why
+    assert "not known" not in finding.fix + finding.title
 
 
 def test_a_group_without_a_rate_on_record_is_told(history):

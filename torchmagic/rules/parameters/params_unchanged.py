@@ -28,6 +28,8 @@ from torchmagic.session.run import Run
 
 # Share of a group's elements that are as they were (catalogue).
 MIN_SHARE = 0.95
+# Dtypes of which float32 is the finer one.
+COARSE = ("bfloat16", "float16")
 # Below this rate the rate itself is to blame.
 NO_RATE = 1e-12
 # Share of the steps that must have had a rate.
@@ -56,7 +58,8 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
     moved = [float(each.ratios.max()) for each in group_updates(run) if each.group.subject == group.subject]
     written_back = bool(moved) and moved[0] > 0 and _swallowed(run, group) < threshold
     dtypes = {record.name: record.dtype for record in run.of(ParameterRecord)}
-    dtype = dtypes.get(name, "not known")
+    dtype = dtypes.get(name)
+    neighbours = f"neighbours in {dtype or 'their dtype'}"
     return Finding(
         rule="params-unchanged",
         severity=Severity.ERROR,
@@ -69,17 +72,22 @@ def _finding(run: Run, group: GroupRecord, name: str, share: float, threshold: f
         evidence={
             "share of elements unchanged": share,
             "threshold": threshold,
-            "dtype": dtype,
+            **({"dtype": dtype} if dtype else {}),
             "largest update over weights in a step": max(moved, default=0.0),
             "learning rate": group.lr if group.lr is not None else "not known",
         },
         why="The steps do move the weights, but something writes the old values back before the next one."
         if written_back
-        else f"The updates are smaller than half the distance of neighbours in {dtype}: they round away.",
-        fix="# look for load_state_dict, copy_ or .data = in the loop"
-        if written_back
-        else "model.float()  # weights in float32, and torch.autocast for the forward",
+        else f"The updates are smaller than half the distance of {neighbours}: they round away.",
+        fix="# look for load_state_dict, copy_ or .data = in the loop" if written_back else _fix(dtype, group),
     )
+
+
+def _fix(dtype: str | None, group: GroupRecord) -> str:
+    if dtype in COARSE:
+        return "model.float()  # weights in float32, and torch.autocast for the forward"
+    finer = "" if dtype else ", and have float32 weights"
+    return f"raise the learning rate of {group.subject}, or the loss that its gradients come from{finer}"
 
 
 def _least_shares(run: Run, group: GroupRecord) -> Mapping[str, float]:
