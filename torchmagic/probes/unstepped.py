@@ -39,12 +39,11 @@ class _Waiting:
     def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
         self.ref = weakref.ref(optimizer)
         self.name, self.class_name = name, type(optimizer).__name__
-        self.iterations = self.resets = self.scheduled = 0
+        self.iterations = self.resets = self.scheduled = self.looks = self.wiped = 0
         self.built = self.changed = False
         self.lengths: list[float] = []
         self.held: list[tuple[int, int]] = []
         self.after: list[tuple[int, int]] | None = None  # what the last backward left
-        self.looks = self.wiped = 0
         self.evaluated = False
         self.sites: Counter[Site | None] = Counter()
         self.schedule: Site | None = None
