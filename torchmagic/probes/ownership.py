@@ -2,11 +2,14 @@
 
 import math
 import weakref
+from types import FrameType
+from typing import Any
 
 import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
+from torchmagic.probes.scores import scorers
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import UnownedGradientsRecord
 from torchmagic.session.recorder import Recorder
@@ -31,10 +34,12 @@ class Ownership:
         self._looks: dict[str, int] = {}
         self._received: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._lengths: dict[str, float] = {}
+        self._scorers: set[int] | None = None  # parameters whose layers gave all that any loss was made of
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
-        """Nothing to listen for: a look at the end of a step is enough."""
+        """Listen for losses; else a look at the end of a step is enough."""
         self._recorder, self._taps = recorder, taps
+        taps.on("backward_begin", self._backward)
 
     def flush(self, step: int) -> None:
         """Look at the models' parameters after the first steps, then now and then."""
@@ -49,6 +54,12 @@ class Ownership:
     def detach(self) -> None:
         """Let go of everything."""
         self._received.clear()
+
+    def _backward(self, tensors: Any, frame: FrameType) -> None:
+        """Keep the parameters whose scores each loss so far was."""
+        if self._scorers is None or self._scorers:
+            found = scorers(tensors) if isinstance(tensors, torch.Tensor) else set()
+            self._scorers = found if self._scorers is None else self._scorers & found
 
     def _look(self, model: Model, owned: set[int]) -> None:
         module = model.ref()
@@ -71,6 +82,7 @@ class Ownership:
                 changed=self._changed(unowned),
                 owned=sum(id(parameter) in owned for parameter in parameters.values()),
                 training=module.training,
+                scores=not (self._scorers or set()).isdisjoint(map(id, unowned.values())),
             )
         )
 

@@ -58,6 +58,7 @@ class UnownedGradientsRecord:
         changed: Those of them whose values changed all the same since the run began.
         owned: Parameters of the same model that a stepping optimizer owns.
         training: Whether the model was in training mode.
+        scores: Whether every loss so far was nothing but what the model gives, without a target.
     """
 
     model: str
@@ -66,3 +67,4 @@ class UnownedGradientsRecord:
     changed: tuple[str, ...]
     owned: int
     training: bool
+    scores: bool = False

@@ -40,8 +40,8 @@ def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
     found = []
     for model in dict.fromkeys(record.model for record in run.of(UnownedGradientsRecord)):
         records = [record for record in run.of(UnownedGradientsRecord) if record.model == model]
-        if records[-1].owned == 0 and not records[-1].training:
-            continue  # a fixed network in evaluation mode that gradients only pass through
+        if records[-1].owned == 0 and (records[-1].scores or not records[-1].training):
+            continue  # a fixed network that gradients only pass through: in evaluation mode, or as others' critic
         names = _steady(records)
         if names and not _is_read(run, records):
             found.append(_finding(run, names, records))
