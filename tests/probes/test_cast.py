@@ -200,10 +200,19 @@ def test_a_module_without_parameters_is_no_model(run_cell):
     assert models(run) == []
 
 
-def test_a_loose_tensor_is_called_by_its_optimizer(run_cell):
+def test_a_loose_tensor_is_called_by_its_variable(run_cell):
     run, _ = run_cell(
         "w = torch.ones(3, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
         + LOOP.format(opt="opt", call="(w ** 2)")
+    )
+    assert run.of(OptimizerRecord)[0].parameters == ("w",)
+    assert run.series("grad_norm", parameter="w")[1][0] == pytest.approx(12**0.5)
+
+
+def test_a_loose_tensor_without_a_variable_is_called_by_its_optimizer(run_cell):
+    run, _ = run_cell(
+        "ws = [torch.ones(3, requires_grad=True)]\nopt = torch.optim.SGD(ws, lr=0.1)\n"
+        + LOOP.format(opt="opt", call="(ws[0] ** 2)")
     )
     assert run.of(OptimizerRecord)[0].parameters == ("opt[0]",)
     assert run.series("grad_norm", parameter="opt[0]")[1][0] == pytest.approx(12**0.5)

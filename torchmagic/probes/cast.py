@@ -211,6 +211,7 @@ class Cast:
             if model.lends or own:
                 self._record_parameters(model, model.read())
         known = self._known()
+        known |= self.names.of_loose([tensor for tensor in tensors if id(tensor) not in known])
         entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)

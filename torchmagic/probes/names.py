@@ -91,6 +91,10 @@ class Names:
                 found.setdefault(id(value), name)
         return found
 
+    def of_loose(self, tensors: Sequence[torch.Tensor]) -> dict[int, str]:
+        """Return the names of variables and attributes that hold some of these; a place in a list is no name."""
+        return {identity: name for identity, name in self.of_tensors(tensors).items() if "[" not in name}
+
     def functions(self) -> Iterator[tuple[str, FunctionType]]:
         """Yield the user's own functions and the ``forward`` of the user's own modules."""
         for name, value in _public(self._namespace.items()):

@@ -40,6 +40,12 @@ def test_a_loss_that_improves_is_silent(history):
     assert found(history, losses=[1.0 - 0.02 * step for step in range(30)]) == []
 
 
+@pytest.mark.parametrize(("noise", "count"), [(0.3, 1), (0.0, 0)])
+def test_a_loss_that_improves_by_less_than_batches_differ_is_told(history, noise, count):
+    losses = [1.0 - 0.004 * step + noise * (-1) ** step for step in range(30)]
+    assert len(found(history, losses=losses)) == count
+
+
 def test_a_loss_that_only_comes_down_to_where_guessing_gets_is_told(history):
     history.series("chance_loss", [0.5], ("loss",))
     assert len(found(history, losses=[1.0 - 0.02 * step for step in range(20)] + [0.6] * 10)) == 1

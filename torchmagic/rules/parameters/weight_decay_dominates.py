@@ -31,6 +31,8 @@ MIN_FALL = 10.0
 MIN_TIMES_AT_GUESSING, VANISHED = 2.0, 100.0
 # A loss that falls by this share improves all the same, unless that is to where guessing gets.
 IMPROVES = 0.05
+# And by so many errors of the smoothed loss, which are two of a difference: batches differ.
+SURE = 2 * math.sqrt(2)
 # A single look is enough: that the weights have vanished says the rest.
 MIN_LOOKS = 1
 
@@ -43,7 +45,8 @@ def weight_decay_dominates(run: Run, *, min_times: float = MIN_TIMES, min_fall: 
     if curve is None:
         return
     guesses = level_of_guessing(run, curve.end) > 0
-    if curve.end < (1 - IMPROVES) * abs(curve.start) and not guesses:
+    surely = max(IMPROVES * abs(curve.start), SURE * curve.error_of_mean)
+    if curve.end < curve.start - surely and not guesses:
         return
     for each in group_updates(run):
         last = float(each.lengths[-1]) if math.isnan(each.last) else each.last
