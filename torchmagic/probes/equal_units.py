@@ -22,6 +22,8 @@ from torchmagic.tensors.glance import readable
 MIN_DIMS, MIN_UNITS = 2, 2
 # Each row of these has gradients of its own: they are looked at for zeros alone.
 ROWS_ARE_NO_UNITS = (nn.Embedding, nn.EmbeddingBag)
+# Their weights hold one matrix a gate, one below the other: units are alike within each.
+GATED = (nn.RNNBase, nn.RNNCellBase)
 # Optimizers and their weights that are looked at: a model has fewer, a sweep may have thousands.
 MOST_WEIGHTS, MOST_OPTIMIZERS = 1024, 16
 
@@ -34,6 +36,11 @@ class _Weight:
     ) -> None:
         self.ref, self.name, self.dims, self.site = weakref.ref(tensor), name, dims, site
         self.class_name = type(module).__name__ if module is not None else ""
+        self.gates = _gates(tensor, module)
+
+    def units(self, values: torch.Tensor) -> torch.Tensor:
+        """Return values of the weight's shape with a unit's of all gates side by side."""
+        return values.reshape(self.gates, -1, *values.shape[1:]).transpose(0, 1) if self.gates > 1 else values
 
 
 class EqualUnits:
@@ -113,6 +120,12 @@ class EqualUnits:
                 self._recorder.add(_record(weight, tensor, self._recorder.step))
 
 
+def _gates(tensor: torch.Tensor, module: nn.Module | None) -> int:
+    """Return how many gates a weight of a recurrent layer holds; 1 for any other."""
+    size = getattr(module, "hidden_size", 0) if isinstance(module, GATED) else 0
+    return len(tensor) // size if isinstance(size, int) and size and len(tensor) % size == 0 else 1
+
+
 def _equal_dims(tensor: torch.Tensor) -> list[int]:
     """Return the dimensions along which all slices of a weight are the same bit by bit."""
     if nn.parameter.is_lazy(tensor) or tensor.dim() < MIN_DIMS or not tensor.requires_grad or not readable(tensor):
@@ -133,6 +146,7 @@ def _record(weight: _Weight, tensor: torch.Tensor, step: int) -> EqualUnitsRecor
     values, gradient = tensor.detach(), tensor.grad
     if gradient is not None and not (readable(gradient) and gradient.shape == values.shape):
         gradient = None
+    values, gradient = weight.units(values), weight.units(gradient) if gradient is not None else None
     # Of a tensor that is no layer's, units may be columns or rows: those that are more alike are.
     spreads = {dim: (_deviation(gradient, dim), _deviation(values, dim)) for dim in weight.dims}
     apart = math.inf, math.inf  # where there are no units
