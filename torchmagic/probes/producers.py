@@ -13,9 +13,11 @@ from torchmagic.probes.taps import Taps
 # Nodes that only look at a tensor in another way.
 VIEWS = ("View", "Reshape", "Transpose", "Permute", "Squeeze", "Unsqueeze", "Alias", "Slice", "Select", "TBackward")
 # Nodes that leave what matters of the values as it is: a copy, another type, some of the rows, a limit.
-GENTLE = (*VIEWS, "Clamp", "ToCopy", "Clone", "Expand", "UnsafeView", "Index", "Unbind", "Split", "Cat", "Stack")
+GENTLE = (
+    *VIEWS, "Clamp", "ToCopy", "Clone", "Expand", "UnsafeView", "Index", "Gather", "Unbind", "Split", "Cat", "Stack",
+)  # fmt: skip
 # Those of them that leave some values out, or join several tensors.
-CUTTING = ("Slice", "Select", "Index", "Unbind", "Split", "Cat", "Stack")
+CUTTING = ("Slice", "Select", "Index", "Gather", "Unbind", "Split", "Cat", "Stack")
 # A tensor between softmax and loss passes through few of them.
 MOST_VIEWS = 8
 # Softmaxes remembered within a step; attention in a deep model makes many, the last ones matter.
