@@ -210,8 +210,7 @@ class Cast:
             own = later and (model is self.current or any(id(ref()) in later for ref in model.parameters.values()))
             if model.lends or own:
                 self._record_parameters(model, model.read())
-        known = self._known()
-        known |= self.names.of_loose([tensor for tensor in tensors if id(tensor) not in known])
+        known = self.names.with_loose(self._known(), tensors)
         entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs = [weakref.ref(tensor) for tensor in tensors]
         entry.packs = packs_well(tensors)

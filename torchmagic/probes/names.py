@@ -91,9 +91,10 @@ class Names:
                 found.setdefault(id(value), name)
         return found
 
-    def of_loose(self, tensors: Sequence[torch.Tensor]) -> dict[int, str]:
-        """Return the names of variables and attributes that hold some of these; a place in a list is no name."""
-        return {identity: name for identity, name in self.of_tensors(tensors).items() if "[" not in name}
+    def with_loose(self, known: dict[int, str], tensors: Sequence[torch.Tensor]) -> dict[int, str]:
+        """Add, for tensors without a name, that of the variable or attribute; a place in a list is none."""
+        loose = self.of_tensors([tensor for tensor in tensors if id(tensor) not in known])
+        return known | {identity: name for identity, name in loose.items() if "[" not in name}
 
     def functions(self) -> Iterator[tuple[str, FunctionType]]:
         """Yield the user's own functions and the ``forward`` of the user's own modules."""

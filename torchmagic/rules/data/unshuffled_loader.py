@@ -4,9 +4,10 @@
 saw last.
 
 *Why it happens*: the dataset is sorted by class, as folders of images are, and ``shuffle`` is off, which is the default
-of ``DataLoader``.
+of ``DataLoader``. An ``IterableDataset`` has an order of its own, that of its files for example.
 
-*What to try*: ``DataLoader(..., shuffle=True)`` for training, or permute the samples once.
+*What to try*: ``DataLoader(..., shuffle=True)`` for training, or permute the samples once. Mix a stream where it is
+made: read its files in turn, or draw from a buffer of some thousand samples.
 
 *Source*: Humbatova et al., "Taxonomy of real faults in deep learning systems", ICSE 2020 (order of training data);
 Humbatova et al., DeepCrime, ISSTA 2021.
@@ -29,6 +30,8 @@ MIN_BATCHES = 5
 MOST_BY_CHANCE = 0.25
 # The largest classes decide how likely a batch of two classes is.
 MOST_CLASSES = 30
+# What torch puts in the place of a sampler where an IterableDataset decides on the order.
+STREAMING = "_InfiniteConstantSampler"
 
 
 @rule
@@ -41,8 +44,9 @@ def unshuffled_loader(
         counts, record = each.counts, each.loader
         share = counts.num_few / max(counts.num_batches, 1)
         chance = _by_chance(each)
-        sampled = record.shuffle is False and family_of(record.name) not in told
-        if not sampled or share <= min_share or counts.num_batches < min_batches or chance > most_by_chance:
+        streams = record.sampler == STREAMING
+        judged = (streams or record.shuffle is False) and family_of(record.name) not in told
+        if not judged or share <= min_share or counts.num_batches < min_batches or chance > most_by_chance:
             continue
         told.add(family_of(record.name))
         few = "a single class" if len(counts.counts) == 2 else "one or two classes"  # noqa: PLR2004 - of two
@@ -62,9 +66,11 @@ def unshuffled_loader(
                 "classes seen": len(counts.counts),
                 "sampler": record.sampler,
             },
-            why="The samples come sorted by class and in a fixed order: each step follows one class and forgets the "
-            "others.",
-            fix="DataLoader(..., shuffle=True)  # for training",
+            why=f"The samples come sorted by class{'' if streams else ' and in a fixed order'}: each step follows one "
+            "class and forgets the others.",
+            fix=f"random.shuffle(samples)  # in {record.dataset}.__iter__, or draw from a buffer of samples"
+            if streams
+            else "DataLoader(..., shuffle=True)  # for training",
         )
 
 
