@@ -13,6 +13,7 @@ from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.notebook_text import notebook_text
 from torchmagic.probes.pacing import Pacer, next_look
+from torchmagic.probes.raw_parts import raw_part
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
@@ -35,7 +36,7 @@ class FirstLayers:
     """Records a ``FirstLayerRecord``, and a ``PaddingRecord`` an embedding that has one, at the steps looked at.
 
     The first layer is the first module with parameters that runs, embeddings left out. What it is given counts as data
-    where no graph leads to it.
+    where no graph leads to it; so do columns that are joined to what embeddings give.
     """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
@@ -85,13 +86,15 @@ class FirstLayers:
             return
         self._waiting = False
         self._look.switch(on=False)
-        if not has_values(given) or not given.is_floating_point() or given.grad_fn is not None or given.dim() < 2:  # noqa: PLR2004 - rows of features
+        if not has_values(given) or not given.is_floating_point() or given.dim() < 2:  # noqa: PLR2004 - rows of features
             return
         shape = getattr(output, "shape", None)
         if shape == given.shape and not isinstance(module, (nn.Linear, nn.modules.conv._ConvNd)):
             return  # it may well be what normalises
         began = now()
-        self._tell(module, given)
+        data = raw_part(given)
+        if data is not None:
+            self._tell(module, data)
         self._look.took += now() - began
 
     def _tell(self, module: nn.Module, given: torch.Tensor) -> None:
