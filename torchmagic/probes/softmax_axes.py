@@ -10,6 +10,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.loss_values import axis_of
 from torchmagic.probes.module_parts import modules_of
+from torchmagic.probes.picks import picks
 from torchmagic.probes.producers import Producers
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -109,7 +110,8 @@ class SoftmaxAxes:
             if each.dim == 0 and 1 < each.shape[0] == self._given == self._returned and counts:
                 self._add(each, reason="batch", wanted=None)
         if self._recorder.step < SEARCHED_STEPS:
-            for found in mismatches(walk(tensors, most=MOST_NODES).nodes):
+            nodes = walk(tensors, most=MOST_NODES).nodes
+            for found in (*mismatches(nodes), *picks(nodes)):
                 module, site = self._producers.of(found.node)
                 softmax = _Softmax(_function(found.node), found.shape, found.dim, module, site, inside=True)
                 self._add(softmax, reason=found.reason, wanted=found.wanted)

@@ -130,9 +130,10 @@ class SoftmaxAxisRecord:
         function: ``softmax`` or ``log_softmax``.
         reason: ``batch`` for the dimension of the samples, ``weights`` where the weighted sum that follows goes over
             another one, ``single`` where there is but one value to normalise over and the sum goes over another one,
-            ``alone`` where there is but one value, whatever follows.
+            ``alone`` where there is but one value, whatever follows, ``picked`` where one value a row is picked along
+            another one.
         dim: The dimension it normalised over.
-        wanted: The dimension of the weighted sum; None for ``batch`` and ``alone``.
+        wanted: The dimension of the weighted sum, or of the pick; None for ``batch`` and ``alone``.
         shape: Shape of its output.
         module: Path of the module that it stands in.
         place: Line that called it.

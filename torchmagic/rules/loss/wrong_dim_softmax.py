@@ -27,7 +27,7 @@ from torchmagic.session.run import Run
 MIN_FORWARDS = 2
 # Batches of a loss whose classes do not sum to 1, and by how much: rounding and smoothing are far below.
 MIN_BATCHES, MIN_ERROR = 3, 0.1
-CONFIDENCE = {"batch": 0.95, "single": 0.9, "weights": 0.88}
+CONFIDENCE = {"batch": 0.95, "single": 0.9, "weights": 0.88, "picked": 0.93}
 # The dimension that a loss takes for the classes.
 CLASSES_AT = {"nll_loss": 1, "cross_entropy": 1, "ctc_loss": -1}
 # A module that is one is given its dimension where it is made.
@@ -80,13 +80,15 @@ def _by_axis(run: Run, here: list[SoftmaxAxisRecord], min_forwards: int) -> Find
             "threshold": min_forwards,
         },
         why=_why(first),
-        fix="softmax(…, dim=-1)  # the classes of each sample" if first.wanted is None else _fix(first.wanted),
+        fix="softmax(…, dim=-1)  # the classes of each sample" if first.wanted is None else _fix(first),
     )
 
 
 def _reason(record: SoftmaxAxisRecord) -> str:
     if record.reason == "batch":
         return f"makes the {record.shape[0]} samples of a batch compete"
+    if record.reason == "picked":
+        return f"while one of the {record.shape[1]} columns is picked for each row"
     if record.reason == "single":
         return f"has one value to normalise; the sum goes over dimension {record.wanted}"
     return f"while the weighted sum goes over dimension {record.wanted}"
@@ -97,13 +99,20 @@ def _why(record: SoftmaxAxisRecord) -> str:
         return (
             "Dimension 0 is the batch: each class sums to 1 over the samples, and what one gets depends on the others."
         )
+    if record.reason == "picked":
+        return (
+            f"The {record.shape[0]} rows compete with each other for each column, and the columns of a row do not: "
+            "what is picked is no probability of its class."
+        )
     if record.reason == "single":
         return "The softmax of a single value is always 1: nothing is weighed, and no gradient goes through it."
     return "The weights that are summed do not sum to 1, so that each output is scaled by how popular it is."
 
 
-def _fix(wanted: int) -> str:
-    return f"softmax(…, dim={wanted})  # the dimension that is summed"
+def _fix(record: SoftmaxAxisRecord) -> str:
+    if record.reason == "picked":
+        return f"{record.function}(…, dim={record.wanted})  # the dimension that is picked from"
+    return f"softmax(…, dim={record.wanted})  # the dimension that is summed"
 
 
 def _by_loss(wrong: list[LossInputRecord], found: Where, min_batches: int) -> Finding:
