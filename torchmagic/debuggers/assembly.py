@@ -22,6 +22,7 @@ from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.detached import Detached
 from torchmagic.probes.devices import Devices
 from torchmagic.probes.differences import Differences
+from torchmagic.probes.directions import Directions
 from torchmagic.probes.discarded import Discarded
 from torchmagic.probes.early_stopping import EarlyStopping
 from torchmagic.probes.equal_units import EqualUnits
@@ -146,6 +147,7 @@ class Assembly:
             *self._connections(settings, reach),
             self._sites,
             make(OptimizerGroups, cast, self._sites),
+            make(Directions, cast),
             make(Beginning, cast, self._taps),
             *([make(Standstill, cast)] if settings.watches("weights") else []),
             *([make(LearningRates, cast)] if settings.watches("lr") else []),

@@ -60,6 +60,21 @@ class HandStepsRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnStepsRecord:
+    """Where the first steps of an optimizer whose class is the user's own went; written as the run ends.
+
+    Args:
+        optimizer: The optimizer.
+        steps: How many were looked at.
+        uphill: Those of them that went along with the gradients, and not against them.
+    """
+
+    optimizer: str
+    steps: int
+    uphill: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClipRecord:
     """How often a line that clips gradients was followed by a step on what it had clipped; written as the run ends.
 

@@ -42,6 +42,10 @@ class Marks:
         """Whether the leaves went against their gradients since."""
         return self._cosine(leaves) < 0
 
+    def lie_up_from(self, leaves: Sequence[torch.Tensor]) -> bool:
+        """Whether the leaves went along with their gradients since."""
+        return self._cosine(leaves) > 0
+
     def lead_down_to(self, others: Sequence[torch.Tensor]) -> bool:
         """Whether other tensors are what the leaves became by a plain step down their gradients."""
         is_known = self._shapes == [leaf.shape for leaf in others] and sum(map(torch.numel, self._values)) >= FEWEST

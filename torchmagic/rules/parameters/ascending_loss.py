@@ -3,8 +3,8 @@
 *Symptom*: the criterion rises from step to step without bound, smoothly, as if training worked in reverse.
 
 *Why it happens*: ``maximize=True`` on the optimizer, a minus sign in front of a criterion that already is something to
-be made small, or both meant and one forgotten. So with a term beside the criterion, such as a KL divergence, that has
-the wrong sign: the loss then falls below any number.
+be made small, or both meant and one forgotten; an optimizer of one's own that adds the gradient. So with a term beside
+the criterion, such as a KL divergence, that has the wrong sign: the loss then falls below any number.
 
 *What to try*: drop the sign, or the option. A score that should grow is negated once: ``loss = -score``.
 
@@ -14,16 +14,18 @@ the wrong sign: the loss then falls below any number.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from torchmagic.analyses.data_lines import lines_giving
 from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import Objective, single_objective
-from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
+from torchmagic.analyses.optimizer_lines import built_with, place_of_building, place_of_setting
 from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import OwnStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ParameterRecord
 from torchmagic.records.objective import GroupRecord, ObjectiveRecord
@@ -33,6 +35,8 @@ from torchmagic.session.run import Run
 # How far the criterion must have risen (catalogue).
 MIN_RISE = 1.5
 MIN_STEPS = 5
+# Steps of an optimizer of the user's own that must have gone along with the gradient.
+SURELY = 0.8
 NEGATION = re.compile(r"(?:=|return|\()\s*-\s*[\w(]|-\s*1(?:\.0?)?\s*\*|\*\s*\(?\s*-\s*1|=\s*[\d.]+\s*-\s*\w|\.neg\(")
 
 
@@ -45,36 +49,51 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
         return  # what is no model's may be an attack, which goes up on purpose
     if not any(group.maximize for group in groups):
         yield from _other_term(run, objective, groups[0], min_rise)
-    up = {(objective.sign == -1) is not group.maximize for group in groups}
+    climbing = _climbing(run)
+    up = {(objective.sign == -1) is not (group.maximize or group.optimizer in climbing) for group in groups}
     if objective.sign == 0 or up != {True}:
         return
     values = _criterion(run)
     rise = _rise(values)
     if rise is None or rise < min_rise:
         return
-    maximize = groups[0].maximize
     yield Finding(
         rule="ascending-loss",
         severity=Severity.ERROR,
         confidence=0.95,
         title=f"{objective.criteria[0]} rises from {values[0]:.3g} to {values[-1]:.3g}: the steps go up, not down",
         optimizer=groups[0].optimizer,
-        **(line_of(place_of_setting(run, groups[0], "maximize")) if maximize else _negation(run)),
         step=groups[0].step,
-        evidence={
-            "last over first value": rise,
-            "threshold": min_rise,
-            "because of": "maximize=True" if maximize else "a minus sign",
-        },
-        why="The optimizer was told to maximise."
-        if maximize
-        else "To make minus a criterion small is to make it large.",
-        fix=f"{built_with(run, groups[0], 'maximize', None)}  # without maximize=True"
-        if maximize
-        else f"(-{objective.losses[0]}).backward()  # what is to be made large is negated once"
-        if objective.mixed
-        else "loss = criterion(output, target)  # without the minus sign",
+        **_told(run, objective, groups[0], {"last over first value": rise, "threshold": min_rise}),
     )
+
+
+def _climbing(run: Run) -> set[str]:
+    """Return the optimizers of the user's own that were seen to go up the gradients."""
+    own = run.of(OwnStepsRecord)
+    return {each.optimizer for each in own if each.steps >= MIN_STEPS and each.uphill > SURELY * each.steps}
+
+
+def _told(run: Run, objective: Objective, group: GroupRecord, evidence: dict[str, float]) -> dict[str, Any]:
+    """Return where it is that a run goes up, why, and what to do about it."""
+    if group.maximize:
+        place = line_of(place_of_setting(run, group, "maximize"))
+        because, why = "maximize=True", "The optimizer was told to maximise."
+        fix = f"{built_with(run, group, 'maximize', None)}  # without maximize=True"
+    elif objective.sign == 1:
+        place = line_of(place_of_building(run, group))
+        because = f"the steps of {group.class_name}"
+        why = f"{group.class_name} adds the gradients to the weights; down is against them."
+        fix = "p.add_(p.grad, alpha=-lr)  # against the gradient"
+    else:
+        place = _negation(run)
+        because, why = "a minus sign", "To make minus a criterion small is to make it large."
+        fix = (
+            f"(-{objective.losses[0]}).backward()  # what is to be made large is negated once"
+            if objective.mixed
+            else "loss = criterion(output, target)  # without the minus sign"
+        )
+    return {**place, "why": why, "fix": fix, "evidence": {**evidence, "because of": because}}
 
 
 def _other_term(run: Run, objective: Objective, group: GroupRecord, min_rise: float) -> Iterator[Finding]:
