@@ -44,7 +44,7 @@ def line_that_stores(source: str, losses: Collection[str], holders: Collection[s
             if id(node) in off or not (carries or (held and _is_open(value, cut))):
                 continue
             own = _carries(value, losses, cut)
-            score = 4 * held + 2 * (id(node) in inner) + own - (not carries)
+            score = 4 * held + 2 * (id(node) in inner) + own - (not carries) + 2 * (held and _feeds(node, root))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in written:
                 score = 0  # a method of the user's: the line in it that stores is the place, where it is found
             if isinstance(node, ast.Call) or held or id(node) in inner or isinstance(value, ast.ListComp):
@@ -81,6 +81,14 @@ def _summed(nodes: list[ast.AST], backward: int) -> Iterator[str]:
         if isinstance(node, ast.Call) and last_name(node.func) == "backward" and node.lineno == backward:
             of = node.func.value if isinstance(node.func, ast.Attribute) else node
             yield from (part.id for part in ast.walk(of) if isinstance(part, ast.Name) and isinstance(of, ast.Call))
+
+
+def _feeds(node: ast.AST, name: str) -> bool:
+    """Whether a statement puts what something holds into it again, and more to it."""
+    return isinstance(node, ast.AugAssign) or (
+        isinstance(node, ast.Assign)
+        and any(_text(part) == name for part in ast.walk(node.value) if isinstance(part, ast.expr))
+    )
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

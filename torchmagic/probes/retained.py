@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.chains import Chains
 from torchmagic.probes.graph_walk import saved, walk
 from torchmagic.probes.kept_lines import place_that_keeps
 from torchmagic.probes.losses import loss_name
@@ -68,6 +69,7 @@ class Retained:
         self._cast = cast
         self._namespace = namespace
         self._recorder: Recorder | None = None
+        self._chains = Chains(namespace)
         self._marks: WeakTable[_Mark, _Made] = WeakTable()
         self._calls = self._due = self._step = 0
         self._stands_for = 1
@@ -143,6 +145,9 @@ class Retained:
         count = sum(made.stands_for for made in old) if many else len(old)
         if self._recorder is None:
             return
+        if not many and step & (step - 1) == 0 and (chain := self._chains.look(step)) is not None:
+            self._tell_chain(step, *chain)
+            return
         self._recorder.append("live_graphs", (count,))
         steps = step - min((made.step for made in old), default=step)
         if many and (count >= 2 * self._told or steps >= max(2 * self._told_steps, MANY)):
@@ -156,6 +161,21 @@ class Retained:
                     holders=holders,
                     num_bytes=num_bytes,
                     place=self._place(holders),
+                )
+            )
+
+    def _tell_chain(self, step: int, name: str, since: int) -> None:
+        """Each step since then has hung something on to the graph that a variable holds."""
+        if self._recorder is not None:
+            self._recorder.append("live_graphs", (step - since,))
+            self._recorder.add(
+                RetainedGraphRecord(
+                    step=step,
+                    count=step - since,
+                    oldest=since,
+                    holders=(name,),
+                    num_bytes=None,
+                    place=self._place((name,)),
                 )
             )
 
