@@ -71,7 +71,7 @@ class Births:
             record = self._bad_loss(each)
             if record is not None:
                 return record
-        op, site, words = forward_suspect(loss, self.site, self._cast.names)
+        op, site, words = forward_suspect(loss, self.site, self._cast.names, frame)
         return self._record(Birth.FORWARD, loss, place=place_of(site or self.site), op=op, operands=words)
 
     def in_backward(

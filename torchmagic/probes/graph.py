@@ -1,6 +1,7 @@
 """This file reads the graph above a loss: which of its operators can have made a value or a gradient non-finite."""
 
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import torch
@@ -8,6 +9,7 @@ import torch
 from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.probes.names import Names
 from torchmagic.probes.sites import Site, source_of
+from torchmagic.probes.spoiled import spoiled_variable
 from torchmagic.tensors.finite import is_finite
 
 # Nodes looked at: all that stands between a model and its loss, and the last layers.
@@ -57,8 +59,13 @@ SINGULAR = (
 )
 
 
-def forward_suspect(loss: torch.Tensor, site: Site | None, names: Names) -> tuple[str | None, Site | None, str]:
-    """Return the operator above a loss whose saved operands give a non-finite value: name, line, operands in words."""
+def forward_suspect(
+    loss: torch.Tensor, site: Site | None, names: Names, frame: FrameType | None = None
+) -> tuple[str | None, Site | None, str]:
+    """Return the operator above a loss whose saved operands give a non-finite value: name, line, operands in words.
+
+    Where there is none, it may be a variable of the frame that was computed before, without a gradient.
+    """
     deepest: tuple[str, Any] | None = None
     for node in _nodes(loss):
         kind = _kind(node)
@@ -72,7 +79,8 @@ def forward_suspect(loss: torch.Tensor, site: Site | None, names: Names) -> tupl
         if isinstance(output, torch.Tensor) and not is_finite(output) and (given is None or is_finite(given)):
             deepest = (kind, given)
     if deepest is None:
-        return None, None, ""
+        spoiled = spoiled_variable(_nodes(loss), frame)
+        return (None, None, "") if spoiled is None else (f"the computation of {spoiled[0]}", spoiled[1], "")
     kind, given = deepest
     words = f"given {given.min().item():.4g} to {given.max().item():.4g}" if given is not None and given.numel() else ""
     return kind.lower(), _line_of(kind, site, names), words
