@@ -84,6 +84,14 @@ def test_a_wrong_setting_is_one_line_and_nothing_runs():
         pytest.fail("the block ran")
 
 
+def test_a_trace_that_would_be_a_folder_is_refused_before_anything_runs(tmp_path):
+    with (
+        pytest.raises(ValueError, match=r"trace: \. is a folder; name a file in it, such as run.json"),
+        torchmagic.profile(trace="."),
+    ):
+        pytest.fail("the block began")
+
+
 def test_a_trace_without_a_folder_is_refused_before_anything_runs(tmp_path):
     ran = []
     with (

@@ -80,6 +80,9 @@ def test_a_run_that_is_not_there_is_one_line_that_says_so(session, two):
         (lambda session: session.plot(5), ValueError, "metric: '5' was not recorded"),
         (lambda session: session.tag(1, 5), ValueError, "a tag is a text such as 'good', .* 5 came"),
         (lambda session: session.tag(1, ""), ValueError, "'' came"),
+        (lambda session: session.note(1, 5), ValueError, "a note is a text such as 'too high', .* 5 came"),
+        (lambda session: session.export("run.html", runs=[]), ValueError, "there is no run to export"),
+        (lambda session: session.plot("loss", runs=[]), ValueError, "nothing was trained in these runs"),
         (lambda session: session.enable(5), ValueError, "there is no probe '5'; there are anomaly"),
     ],
 )

@@ -1,6 +1,7 @@
 """This file tests the settings: wrong ones are refused in one line that names the nearest right one."""
 
 import pytest
+import torch
 
 from torchmagic.debuggers.settings import FailOn, Level, PanelMode, Settings
 
@@ -78,3 +79,23 @@ def test_a_budget_of_ones_own_takes_the_place_of_the_levels():
 def test_settings_survive_the_way_to_plain_values_and_back():
     settings = Settings(level="advanced", only=("backward",), every=5, name="x", fail_on="error")
     assert Settings.from_dict(settings.to_dict()) == settings
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": torch.nn.Linear(1, 1)}, "model must be the name of a model, such as 'model', .*, got a Linear"),
+        ({"save": "run.json"}, "save must be True or False, got 'run.json'"),
+        ({"keep_source": None}, "keep_source must be True or False, got None"),
+        ({"every_rank": 2}, "every_rank must be True or False, got 2"),
+    ],
+)
+def test_what_the_store_could_not_hold_is_refused_in_one_line(given, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        Settings(**given)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "label"), [(3, "3"), (0.1, "0.1"), (None, ""), ("lr sweep", "lr sweep")])
+def test_a_label_is_what_the_given_is_called(given, label):
+    assert Settings(name=given).name == label

@@ -319,3 +319,26 @@ train(torch.optim.SGD({trained}, lr=0.1), 3)
 """
     )
     assert run.of(OptimizerRecord)[-1].parameters[-2:] == ("net.1.weight", "net.1.bias")
+
+
+TWO_MODELS = """
+    net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+    opt = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.25)
+    for step in range(3):
+        opt.zero_grad()
+        (net(torch.randn(4, 2)) + other(torch.randn(4, 2))).sum().backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("nett", ["No model called 'nett' ran, so none was watched; those that ran: net, other."]),
+        ("net", []),
+        ("", []),
+    ],
+)
+def test_that_the_only_model_to_watch_never_ran_is_told(run_cell, model, said):
+    run, _ = run_cell(TWO_MODELS, model=model)
+    assert [note.text for note in run.of(NoteRecord)] == said

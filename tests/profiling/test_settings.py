@@ -1,5 +1,7 @@
 """This file tests the settings of a profile."""
 
+from pathlib import Path
+
 import pytest
 
 from torchmagic.profiling.settings import ProfileSettings
@@ -21,7 +23,7 @@ def test_steps_that_were_chosen_stay_in_a_quick_profile():
 
 
 def test_settings_come_back_from_plain_values():
-    settings = ProfileSettings(steps=3, memory=True, trace="t.json")
+    settings = ProfileSettings(steps=3, memory=True, trace=Path("t.json"))
     assert ProfileSettings.from_dict(settings.to_dict()) == settings
     assert settings.options == ("memory",)
 
@@ -34,7 +36,7 @@ def test_settings_come_back_from_plain_values():
         ({"warmup": 1.5}, "warmup must be a whole number of optimizer steps from 0 on, got 1.5"),
         ({"steps": True}, "steps must be a whole number of optimizer steps from 1 on, got True"),
         ({"memory": "yes"}, "memory must be True or False, got 'yes'"),
-        ({"trace": 3}, "trace must be a path as a string, empty for none, got 3"),
+        ({"trace": 3}, "trace must be a path, empty for none, got 3"),
     ],
 )
 def test_a_wrong_value_is_said_in_one_line(values, message):

@@ -16,7 +16,7 @@ from torchmagic.profiling.facts import facts
 from torchmagic.profiling.lines import Lines
 from torchmagic.session.run import Run
 from torchmagic.session.session import session
-from torchmagic.session.whole_file import need_folder
+from torchmagic.session.whole_file import file_behind
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def kept(request: ProfileRequest) -> dict[str, Any]:
     """Return what the settings of a profile's run hold beside those of a watched one.
 
     Raises:
-        ValueError: If there is no such baseline, or no folder for the trace.
+        ValueError: If there is no such baseline, or the trace has no place.
     """
     _need_place(request.profiling.trace)
     baseline = {BASELINE: baseline_id(session, request.baseline)} if request.baseline else {}
@@ -63,8 +63,8 @@ def _need_place(trace: str) -> None:
     if trace:
         path = Path(trace).expanduser()
         try:
-            need_folder(path.resolve().parent, path)
-        except FileNotFoundError as error:
+            file_behind(path, ".json")
+        except OSError as error:
             raise ValueError(f"trace: {error}") from None
 
 

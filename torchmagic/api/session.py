@@ -17,15 +17,14 @@ from torchmagic.exports.catalogue import export
 from torchmagic.session import session as room
 from torchmagic.session.history import Entry
 from torchmagic.session.run import Run, Status
-from torchmagic.session.tags import retagged
+from torchmagic.session.tags import noted, retagged
 from torchmagic.views.findings import headline
 from torchmagic.views.history import history_page
 from torchmagic.views.lost import lost_pages
 from torchmagic.views.metric import metric_page
 from torchmagic.views.pages import run_pages
 
-# So many rows of the history are read at a glance; ``everything=True`` shows all.
-NUM_ENTRIES = 20
+NUM_ENTRIES = 20  # rows of the history that are read at a glance; ``everything=True`` shows all
 _FEWEST_TO_COMPARE = 2
 
 
@@ -123,13 +122,13 @@ class PublicSession:
             raise ValueError("a comparison wants two different runs or more, such as compare(1, 2)")
         return Shown(pages=comparison_pages(runs), content=tuple(runs))
 
-    def plot(self, metric: str, *, parameter: str = "", runs: Iterable[Which] | Which = ()) -> Shown:
+    def plot(self, metric: str, *, parameter: str = "", runs: Iterable[Which] | Which | None = None) -> Shown:
         """Return the curves of one metric.
 
         Args:
             metric: Such as ``loss`` or ``grad_norm``.
             parameter: Of a metric that each parameter has, which ones; ``*`` stands for any letters.
-            runs: Which runs; none means the last one.
+            runs: Which runs; the last one without it.
 
         Raises:
             KeyError: If one of the runs is not there.
@@ -143,8 +142,9 @@ class PublicSession:
 
         Raises:
             KeyError: If there is no such run.
+            ValueError: If it is no text.
         """
-        self._session.annotate(self.get(which).id, note=text)
+        self._session.annotate(self.get(which).id, note=noted(text))
 
     def tag(self, which: Which, *tags: str) -> tuple[str, ...]:
         """Give a run tags, and take off those that are written with a minus in front; return what it has then.
@@ -169,13 +169,13 @@ class PublicSession:
         """
         self._session.clear(stored=stored)
 
-    def export(self, path: str | Path, *, to: str = "", runs: Iterable[Which] | Which = ()) -> Path:
+    def export(self, path: str | Path, *, to: str = "", runs: Iterable[Which] | Which | None = None) -> Path:
         """Write runs to a file or folder; return where they are.
 
         Args:
             path: Where to; its suffix says in which form.
             to: The form by name, where the suffix does not say it, such as ``tensorboard``.
-            runs: Which runs; none means the last one.
+            runs: Which runs; the last one without it.
 
         Raises:
             KeyError: If one of the runs is not there.
@@ -227,8 +227,8 @@ class PublicSession:
         """Close the store; the next run opens it again."""
         self._session.close()
 
-    def _chosen(self, runs: Iterable[Which] | Which) -> list[Run]:
-        return self._read(runs) or [self._newest()]
+    def _chosen(self, runs: Iterable[Which] | Which | None) -> list[Run]:
+        return [self._newest()] if runs is None else self._read(runs)
 
     def _read(self, runs: Iterable[Which] | Which) -> list[Run]:
         listed: Iterable[Which] = [runs] if isinstance(runs, str) or not isinstance(runs, Iterable) else runs

@@ -136,6 +136,9 @@ class Settings:
         if self.every is not None and (type(self.every) is not int or self.every < 1):
             raise ValueError(f"every must be a whole number from 1 on, got {self.every!r}")
         object.__setattr__(self, "report", _path(self.report))
+        object.__setattr__(self, "name", "" if self.name is None else str(self.name))
+        _check_model(self.model)
+        _check_switches(save=self.save, keep_source=self.keep_source, every_rank=self.every_rank)
         if not isinstance(self.hang_after, Real) or not self.hang_after > 0:
             raise ValueError(f"hang_after must be a number of seconds above 0, got {self.hang_after!r}")
         if self.budget is not None and (not isinstance(self.budget, Real) or not self.budget >= 0):
@@ -200,6 +203,19 @@ def _path(given: object) -> str:
         wanted = "must be the path of a file to write, such as 'run.html'"
         raise ValueError(f"report {wanted}, got {given!r}")  # noqa: TRY004 - as all wrong settings
     return fsdecode(given)
+
+
+def _check_model(given: object) -> None:
+    if not isinstance(given, str):
+        wanted = "must be the name of a model, such as 'model', or empty for all"
+        raise ValueError(f"model {wanted}, got a {type(given).__name__}")  # noqa: TRY004 - as all wrong settings
+
+
+def _check_switches(**switches: object) -> None:
+    for name, given in switches.items():
+        if not isinstance(given, bool):
+            wanted = f"{name} must be True or False, got {given!r}"
+            raise ValueError(wanted)  # noqa: TRY004 - as all wrong settings
 
 
 def _member(kind: type[E], value: str, field: str) -> E:

@@ -46,7 +46,7 @@ def _compare(session: "PublicSession", request: Request, place: Place) -> None:
 
 
 def _plot(session: "PublicSession", request: Request, place: Place) -> None:
-    runs = request.flags.get("--runs", ())
+    runs = request.flags.get("--runs")
     _display(session.plot(request.places[0], parameter=request.value("--parameter"), runs=runs), place)
 
 
@@ -63,7 +63,7 @@ def _tag(session: "PublicSession", request: Request, _place: Place) -> None:
 
 
 def _export(session: "PublicSession", request: Request, _place: Place) -> None:
-    path = session.export(request.places[0], to=request.value("--to"), runs=request.flags.get("--runs", ()))
+    path = session.export(request.places[0], to=request.value("--to"), runs=request.flags.get("--runs"))
     _say(f"written to {path}")
 
 

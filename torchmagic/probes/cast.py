@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.at_work import AtWork
+from torchmagic.probes.left_out import LeftOut
 from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
 from torchmagic.probes.module_parts import buffers_of, is_compiled, parameters_of
 from torchmagic.probes.names import Names, unused
@@ -22,7 +23,6 @@ from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import packs_well
 
 NEVER = -1
-REFUSED = "Another thread trained at the same time; only the thread that trained first was watched."
 COMPILED = (
     "{} is compiled: losses, gradients, weights and steps are seen; layers inside it, and the operator that makes a "
     "non-finite value there, are not."
@@ -50,7 +50,7 @@ class Cast:
         self.current: Model | None = None
         self.called: Model | None = None
         self.learned_at = NEVER
-        self._only = only
+        self._left_out = LeftOut(only)
         self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
         self._by_optimizer: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
@@ -78,8 +78,9 @@ class Cast:
         """Say who was left out, and let go of everything."""
         self._tell_optimizers()
         self._by_module.clear()
-        if self._taps is not None and self._recorder is not None and self._taps.turn.num_refused:
-            self._recorder.add(NoteRecord(text=REFUSED))
+        if self._taps is not None and self._recorder is not None:
+            for line in self._left_out.told(num_refused=self._taps.turn.num_refused):
+                self._recorder.add(NoteRecord(text=line))
             self._taps = None
 
     def _part(self) -> None:
@@ -127,7 +128,7 @@ class Cast:
             if model.path_of(module) is not None and model.ref() is not None:
                 return model
         root, name = self.names.of_model(module, frame)
-        if self._only and name != self._only:
+        if self._left_out.has(name):
             return None
         names = {model.name for model in self.models if model.ref() is not None and model.ref() is not root}
         model = Model(root, unused(name, names))
@@ -212,8 +213,7 @@ class Cast:
                 self._record_parameters(model, model.read())
         known = self.names.with_loose(self._known(), tensors)
         entry.seen = len(tensors), len(self.models)  # what decides the names
-        entry.refs = [weakref.ref(tensor) for tensor in tensors]
-        entry.packs = packs_well(tensors)
+        entry.refs, entry.packs = [weakref.ref(tensor) for tensor in tensors], packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
 
     def _known(self) -> dict[int, str]:

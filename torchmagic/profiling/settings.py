@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from os import PathLike, fsdecode
 from typing import Any, Self
 
 # Steps of a quick profile, where none are chosen.
@@ -54,7 +55,7 @@ class ProfileSettings:
             if name not in COUNTS and name not in PATHS:
                 _check_switch(name, getattr(self, name))
         for name in PATHS:
-            _check_path(name, getattr(self, name))
+            object.__setattr__(self, name, _path(name, getattr(self, name)))
 
     @property
     def active(self) -> int:
@@ -98,7 +99,8 @@ def _check_switch(name: str, value: object) -> None:
         raise ValueError(wanted)  # noqa: TRY004 - as all wrong settings
 
 
-def _check_path(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        wanted = f"{name} must be a path as a string, empty for none, got {value!r}"
+def _path(name: str, value: object) -> str:
+    if not isinstance(value, str | PathLike):
+        wanted = f"{name} must be a path, empty for none, got {value!r}"
         raise ValueError(wanted)  # noqa: TRY004 - as all wrong settings
+    return fsdecode(value)

@@ -1,4 +1,4 @@
-"""This file is the tags of a run: which it has once some were given to it and others taken off."""
+"""This file is what a user may write to a run: a note, and tags, of which some are given and others taken off."""
 
 from collections.abc import Iterable
 
@@ -20,3 +20,14 @@ def retagged(present: Iterable[str], changes: Iterable[str]) -> tuple[str, ...]:
     off = {tag[1:] for tag in changes if tag.startswith("-")}
     on = [tag for tag in changes if not tag.startswith("-")]
     return tuple(dict.fromkeys(tag for tag in (*present, *on) if tag not in off))
+
+
+def noted(text: str) -> str:
+    """Return a note.
+
+    Raises:
+        ValueError: If it is no text; one line.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"a note is a text such as 'too high', and '' removes it; {text!r} came")  # noqa: TRY004
+    return text
