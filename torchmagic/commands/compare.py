@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from torchmagic.commands.exit_codes import OK
-from torchmagic.commands.words import add_store, complain, say
+from torchmagic.commands.words import add_store, complain, say, sentence
 
 
 def add(commands: Any) -> None:
     """Add the command."""
     told = "tell what differs between runs"
-    compare = commands.add_parser("compare", help=told, description=f"{told.capitalize()}; torch is not needed.")
+    compare = commands.add_parser("compare", help=told, description=f"{sentence(told)}; torch is not needed.")
     which = "numbers, ids or names of stored runs, or files that run.save or --json wrote"
     compare.add_argument("first", metavar="A", help=f"what the others are compared with; {which}")
     compare.add_argument("others", nargs="+", metavar="B", help="the others")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from torchmagic.api.reading import read
 from torchmagic.debuggers.loading import load
+from torchmagic.session.entries import entries
 from torchmagic.session.run import Run
 from torchmagic.session.session import Session
 
@@ -13,10 +14,12 @@ def store_in(folder: Path) -> Session:
 
     Raises:
         ValueError: If it has no store.
+        StoreError: If the store cannot be read.
     """
     session = Session(folder.absolute())
     if not session.path.is_file():
         raise ValueError(f"there is no store at {session.path}; name the folder in which the runs were with --store")
+    entries(session.path)  # a session goes on without a store, and says there were no runs
     return session
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from torchmagic.commands.exit_codes import OK
-from torchmagic.commands.words import add_store, complain, say
+from torchmagic.commands.words import add_store, complain, say, sentence
 
 NUM_ENTRIES = 20
 
@@ -15,7 +15,7 @@ NUM_ENTRIES = 20
 def add(commands: Any) -> None:
     """Add the command."""
     told = "list the stored runs, the newest first"
-    listing = commands.add_parser("list", help=told, description=f"{told.capitalize()}; torch is not needed.")
+    listing = commands.add_parser("list", help=told, description=f"{sentence(told)}; torch is not needed.")
     add_store(listing)
     listing.add_argument("--all", action="store_true", help=f"list all, and not only the newest {NUM_ENTRIES}")
     listing.add_argument("--json", action="store_true", help="write a JSON array for programs, the oldest first")

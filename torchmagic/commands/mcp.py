@@ -4,13 +4,13 @@ import argparse
 from typing import Any
 
 from torchmagic.commands.exit_codes import OK
-from torchmagic.commands.words import add_store, complain
+from torchmagic.commands.words import add_store, complain, sentence
 
 
 def add(commands: Any) -> None:
     """Add the command."""
     told = "answer AI assistants about stored runs (Model Context Protocol over stdio)"
-    mcp = commands.add_parser("mcp", help=told, description=f"{told}; read-only, torch is not needed.")
+    mcp = commands.add_parser("mcp", help=told, description=f"{sentence(told)}; read-only, torch is not needed.")
     add_store(mcp)
     mcp.set_defaults(deed=_mcp)
 

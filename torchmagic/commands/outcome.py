@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from torchmagic.analyses.counting import counted
 from torchmagic.commands.exit_codes import FINDINGS, OK
-from torchmagic.commands.words import complain
+from torchmagic.commands.words import complain, remark
 from torchmagic.exports.catalogue import export
 from torchmagic.rules.failing import failing
 from torchmagic.session.run import Run, Status
@@ -59,7 +60,7 @@ def tell(run: Run, *, fail_on: str, quiet: bool) -> int:
 
 
 def _write(text: str) -> None:
-    sys.stdout.flush()
-    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    sys.stderr.write(f"\n{text}\n".encode(encoding, "backslashreplace").decode(encoding))
-    sys.stderr.flush()
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):  # a full disk, or a pipe or file that is closed, is told by Python itself
+            sys.stdout.flush()
+    remark(f"\n{text}")

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from torchmagic.commands.exit_codes import FINDINGS, OK
-from torchmagic.commands.words import add_fail_on, add_store, complain, say
+from torchmagic.commands.words import add_fail_on, add_store, complain, say, sentence
 
 
 def add(commands: Any) -> None:
     """Add the command."""
     told = "tell what is known of a run"
-    report = commands.add_parser("report", help=told, description=f"{told.capitalize()}; torch is not needed.")
+    report = commands.add_parser("report", help=told, description=f"{sentence(told)}; torch is not needed.")
     which = "number, id or name of a stored run, or a file that run.save or --json wrote; the newest run without it"
     report.add_argument("run", nargs="?", default="last", metavar="RUN|FILE", help=which)
     add_store(report)

@@ -11,7 +11,7 @@ from torchmagic.commands.exit_codes import OK
 from torchmagic.commands.interrupted import Interrupted
 from torchmagic.commands.program import Program, module, script
 from torchmagic.commands.undisturbed import undisturbed
-from torchmagic.commands.words import add_fail_on, complain
+from torchmagic.commands.words import add_fail_on, complain, sentence
 from torchmagic.probes.arrival import Arrival
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     """Add the command."""
     told = "run a script and watch it; its output, arguments and exit status stay its own"
     run = commands.add_parser(
-        "run", help=told, description=f"{told.capitalize()}. Findings go to stderr.", allow_abbrev=False
+        "run", help=told, description=f"{sentence(told)}. Findings go to stderr.", allow_abbrev=False
     )
     run.add_argument("--level", choices=LEVELS, default="advanced", help="how closely to watch (advanced)")
     run.add_argument("--ignore", default="", metavar="RULES", help="say nothing of these rules, with commas between")
@@ -63,8 +63,11 @@ def _run(chosen: argparse.Namespace) -> int:
 def _check_places(chosen: argparse.Namespace) -> None:
     """Say before hours of training, and not behind them, that a file cannot be written."""
     for path in _files(chosen).values():
-        if not path.expanduser().absolute().parent.is_dir():
+        place = path.expanduser().absolute()
+        if not place.parent.is_dir():
             raise ValueError(f"cannot write {path}: its folder does not exist; make it first")
+        if place.is_dir():
+            raise ValueError(f"cannot write {path}: it is a folder; name a file in it")
 
 
 def _check_program(chosen: argparse.Namespace) -> None:

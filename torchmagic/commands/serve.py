@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from torchmagic.commands.exit_codes import OK
-from torchmagic.commands.words import add_store, complain
+from torchmagic.commands.words import add_store, complain, sentence
 
 TOKEN = "TORCHMAGIC_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -16,7 +16,7 @@ TOKEN = "TORCHMAGIC_TOKEN"  # noqa: S105 - the name of a variable
 def add(commands: Any) -> None:
     """Add the command."""
     told = "answer questions about stored runs over HTTP"
-    serve = commands.add_parser("serve", help=told, description=f"{told.capitalize()}; torch is not needed.")
+    serve = commands.add_parser("serve", help=told, description=f"{sentence(told)}; torch is not needed.")
     add_store(serve)
     serve.add_argument("--port", type=int, default=0, metavar="N", help="port; a free one without it")
     serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to bind to; this machine's own")
@@ -26,11 +26,14 @@ def add(commands: Any) -> None:
 
 def _serve(chosen: argparse.Namespace) -> int:
     from torchmagic.api.serving import serve_store  # noqa: PLC0415 - other commands do not need it
+    from torchmagic.commands.finding_runs import store_in  # noqa: PLC0415 - likewise
+    from torchmagic.session.database import StoreError  # noqa: PLC0415 - likewise
 
     given = os.environ.get(TOKEN, "")
     try:
+        store_in(chosen.store)
         server = serve_store(chosen.store, chosen.port, host=chosen.host, token=given)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, StoreError) as error:
         return complain(error)
     over = threading.Event()
     for each in (signal.SIGINT, signal.SIGTERM):

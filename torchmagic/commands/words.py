@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from torchmagic.commands.exit_codes import WRONG
 
@@ -11,8 +11,24 @@ from torchmagic.commands.exit_codes import WRONG
 def complain(error: BaseException | str) -> int:
     """Say in one line on the terminal what is wrong; return the exit status."""
     said = error.args[0] if isinstance(error, KeyError) and error.args else error
-    sys.stderr.write(f"torchmagic: {' '.join(str(said).split())}\n")
+    remark(f"torchmagic: {' '.join(str(said).split())}")
     return WRONG
+
+
+def remark(text: str) -> None:
+    """Write beside the output; where that cannot be written, as into a closed terminal, nothing is changed by it."""
+    if sys.stderr is None:  # closed before Python began
+        return
+    try:
+        sys.stderr.write(_held(f"{text}\n", sys.stderr))
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
+def sentence(told: str) -> str:
+    """Return words as the beginning of a sentence; names in them stay as they are."""
+    return told[:1].upper() + told[1:]
 
 
 def add_store(parser: Any) -> None:
@@ -28,10 +44,19 @@ def add_fail_on(parser: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Write to the output, with what its encoding cannot hold written out."""
-    stream = sys.stdout
+    """Write to the output, with what its encoding cannot hold written out.
+
+    Raises:
+        OSError: If there is no output to write to.
+    """
+    if sys.stdout is None:  # closed before Python began
+        raise OSError("the output is closed")
+    sys.stdout.write(_held(f"{text}\n", sys.stdout))
+
+
+def _held(text: str, stream: TextIO) -> str:
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _fail_on(text: str) -> str:

@@ -97,6 +97,10 @@ def told(path: Path, deed: str = "used") -> Iterator[None]:
             word in said.lower() for word in _PASSING
         )
         remedy = "check the disk and the folder's rights, or move the file away"
-        if deed == "used":
-            remedy = f"this run is kept in memory only: {remedy}"
-        raise StoreError(f"{path} cannot be {deed} ({said}); {remedy}", passing=passing) from error
+        raise StoreError(refusal(path, f"cannot be {deed} ({said})", remedy, deed), passing=passing) from error
+
+
+def refusal(path: Path, why: str, remedy: str, deed: str) -> str:
+    """Return the line on a store that cannot be had for a deed: ``used`` by a run, ``read`` or ``changed``."""
+    kept = "this run is kept in memory only: " if deed == "used" else ""
+    return f"{path} {why}; {kept}{remedy}"

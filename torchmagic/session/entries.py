@@ -87,11 +87,11 @@ def mark_told(folder: Path, number: int) -> None:
 
 def _bring_up_to_date(path: Path) -> None:
     with reading(path) as db:
-        version = checked_version(db, path)
+        version = checked_version(db, path, deed="read")
     if version < SCHEMA:
-        with told(path):
+        with told(path, "read"):
             db = connected(path)
             try:
-                prepare(db, path)
+                prepare(db, path, deed="read")
             finally:
                 db.close()

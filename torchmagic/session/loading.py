@@ -77,10 +77,13 @@ def load(path: str | Path) -> Run:
         OSError: If it cannot be read.
     """
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = Path(path).expanduser().read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no run saved by torchmagic: not JSON (not even text)") from None
-    return from_json(text)
+    try:
+        return from_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def restore(frame: Frame, plain: dict[str, Any] | None) -> None:

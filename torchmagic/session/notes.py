@@ -53,7 +53,7 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
     with told(path, "changed"):
         db = connected(path)
         try:
-            prepare(db, path)
+            prepare(db, path, deed="changed")
             yield db
         finally:
             db.close()

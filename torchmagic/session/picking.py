@@ -25,6 +25,8 @@ def picked(history: Sequence[Entry], which: int | str, *, here: Sequence[str] = 
         raise KeyError(f"a run is meant by its number, id or name, or 'last', {which!r} came; {_choice(history)}")
     if which == "last":
         return next((entry for entry in history if here and entry.id == here[-1]), history[-1])
+    if which.isdecimal() and any(entry.number == int(which) for entry in history):
+        return _numbered(history, int(which))
     for entry in reversed(history):
         if which and which in (entry.id, entry.name):
             return entry

@@ -7,7 +7,7 @@ from array import array
 from pathlib import Path
 from typing import Any
 
-from torchmagic.session.database import PATIENCE, StoreError
+from torchmagic.session.database import PATIENCE, StoreError, refusal
 from torchmagic.session.history import MOST_VALUES, heading
 
 SCHEMA = 2
@@ -32,22 +32,27 @@ SELECT id, header FROM run WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.run
 """
 
 
-def prepare(db: sqlite3.Connection, path: Path) -> None:
+def prepare(db: sqlite3.Connection, path: Path, *, deed: str = "used") -> None:
     """Make a new file a store, bring one of schema 1 up to date, and give runs that have no number one.
+
+    Args:
+        db: The file, open.
+        path: Where it lies.
+        deed: What for, as ``refusal`` takes it.
 
     Raises:
         StoreError: If the file is no store, or comes from a newer torchmagic; it is then left as it was.
     """
-    version = checked_version(db, path)
+    version = checked_version(db, path, deed=deed)
     if version < SCHEMA:
-        _make_or_migrate(db, path)
+        _make_or_migrate(db, path, deed)
     _log_ahead(db)
     db.execute("PRAGMA synchronous = NORMAL")
     if db.execute(f"SELECT EXISTS ({_WITHOUT_ENTRY})").fetchone()[0]:
         in_one_go(db, _number_all)
 
 
-def checked_version(db: sqlite3.Connection, path: Path) -> int:
+def checked_version(db: sqlite3.Connection, path: Path, *, deed: str = "used") -> int:
     """Return the file's schema.
 
     Raises:
@@ -55,10 +60,8 @@ def checked_version(db: sqlite3.Connection, path: Path) -> int:
     """
     version: int = db.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA:
-        raise StoreError(
-            f"{path} was written by a newer torchmagic (schema {version}, known {SCHEMA}); "
-            "this run is kept in memory only: update torchmagic or move the file away"
-        )
+        why = f"was written by a newer torchmagic (schema {version}, known {SCHEMA})"
+        raise StoreError(refusal(path, why, "update torchmagic or move the file away", deed))
     return version
 
 
@@ -75,14 +78,14 @@ def in_one_go(db: sqlite3.Connection, deed: Any, *arguments: Any) -> Any:
     return result
 
 
-def _make_or_migrate(db: sqlite3.Connection, path: Path) -> None:
+def _make_or_migrate(db: sqlite3.Connection, path: Path, deed: str) -> None:
     """Bring the tables up to date, unless another process did while this one waited for its turn."""
 
     def change(db: sqlite3.Connection) -> None:
-        version = checked_version(db, path)
+        version = checked_version(db, path, deed=deed)
         if version == 0:
             if db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
-                raise StoreError(f"{path} is no store of torchmagic; this run is kept in memory only: move it away")
+                raise StoreError(refusal(path, "is no store of torchmagic", "move it away", deed))
             for statement in FIRST_TABLES.split(";"):
                 db.execute(statement)
         if version < SCHEMA:
