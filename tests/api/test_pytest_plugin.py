@@ -227,3 +227,36 @@ def test_a_suite_without_a_watched_test_loads_neither_torch_nor_a_room(tmp_path)
 def test_pytest_finds_the_plug_in_where_torchmagic_is_installed():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"torchmagic": PLUGIN}
+
+
+REPORTS = f"""{TESTS.partition("def test_unwatched")[0]}
+
+@pytest.mark.torchmagic(report="sick.html")
+def test_sick():
+    train(nn.Softmax(dim=1))
+
+
+@pytest.mark.torchmagic(report="stopped.html")
+def test_stopped(torchmagic):
+    train()
+    torchmagic.stop()
+    import os
+    os.remove("stopped.html")  # written as the run ended, and once
+
+
+@pytest.mark.torchmagic(report="no/where.html")
+def test_nowhere():
+    raise AssertionError("it ran")
+"""
+
+
+def test_the_report_of_a_mark_is_written_or_refused_before_the_test(tmp_path):
+    (tmp_path / "test_reports.py").write_text(REPORTS, encoding="utf-8")
+    done = run_pytest(tmp_path, "-rA")
+    said = done.stdout + done.stderr
+    assert "cross_entropy gets probabilities" in (tmp_path / "sick.html").read_text(encoding="utf-8"), said
+    assert not (tmp_path / "stopped.html").exists()
+    assert "PASSED test_reports.py::test_stopped" in said
+    assert "@pytest.mark.torchmagic: cannot write no/where.html: the folder" in said
+    assert "it ran" not in said
+    assert "During handling" not in said

@@ -53,6 +53,19 @@ def test_the_header_is_quoted_as_it_was_typed(kernel, magic):
     assert f"      1 # {magic} --name two\n----> 2 1 / 0" in reply.traceback
 
 
+@pytest.mark.parametrize("body", ["\n\n", "  \n", "# nothing\n\n"])
+def test_a_cell_of_nothing_does_nothing(kernel, magic, body):
+    reply = kernel.run(f"{magic}\n{body}")
+    assert (reply.status, reply.kinds) == ("ok", ["panel", "static"])
+
+
+@pytest.mark.parametrize("body", ["    x = 20\n    x + 1", "\n\n\tx = 20\n\tx + 1", "  %%capture out\n  x = 20"])
+def test_a_cell_that_is_indented_as_a_whole_runs(kernel, magic, body):
+    reply = kernel.run(f"{magic}\n{body}")
+    assert reply.status == "ok"
+    assert kernel.run("x + 1").value == "21"
+
+
 def test_await_works_at_the_top_level(kernel, magic):
     reply = kernel.run(f"{magic}\nimport asyncio\nawait asyncio.sleep(0)\n[i async for i in agen()]")
     assert reply.content["ename"] == "NameError"

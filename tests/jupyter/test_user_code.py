@@ -16,3 +16,7 @@ def test_a_cell_is_read_again_where_another_thread_was_in_the_way(shell, monkeyp
     monkeypatch.setattr(shell.compile, "ast_parse", in_the_way)
     assert UserCode(shell, "one = 1\none + 1").run() == 2
     assert next(tries) == 2
+
+
+def test_code_of_blank_lines_and_comments_is_worth_nothing(shell):
+    assert UserCode(shell, "\n\n# a comment\n").run() is None

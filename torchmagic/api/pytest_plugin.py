@@ -54,7 +54,11 @@ def _watched(item: pytest.Item) -> "WatchedTest":
         asked = {name: value for mark in reversed(marks) for name, value in mark.kwargs.items()}
         try:
             settings = wanted(asked, name=item.nodeid)
-        except (ValueError, TypeError) as error:
-            pytest.fail(f"@pytest.mark.{MARK}: {error}", pytrace=False)
-        item.stash[_WATCHED] = WatchedTest(settings, function=getattr(item, "obj", None), file=item.path)
+            watched = WatchedTest(settings, function=getattr(item, "obj", None), file=item.path)
+        except (ValueError, TypeError, OSError) as error:
+            wrong = f"@pytest.mark.{MARK}: {error}"
+        else:
+            item.stash[_WATCHED] = watched
+            return watched
+        pytest.fail(wrong, pytrace=False)  # not within the handling of the error, which would be shown as well
     return item.stash[_WATCHED]

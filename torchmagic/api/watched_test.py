@@ -7,10 +7,11 @@ from typing import Any
 
 from torchmagic.analyses.counting import counted
 from torchmagic.analyses.finding_files import FILE
+from torchmagic.debuggers.followed import follow, place_of_report
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.rules.failing import failing
-from torchmagic.session.run import Run
+from torchmagic.session.run import Run, Status
 from torchmagic.session.session import Session
 from torchmagic.views.brief import run_text
 from torchmagic.views.page import Findings, Page
@@ -38,12 +39,16 @@ class WatchedTest:
         function: The test's function, whose source rules read; None where there is none.
         file: Where it stands.
 
+    Raises:
+        OSError: If its report could not be written where it is to be.
+
     Attributes:
         run: The run; its findings are there once ``stop`` was called, or the test has ended.
     """
 
     def __init__(self, settings: Settings, *, function: Any, file: Path) -> None:
         self._settings = settings
+        self._place = place_of_report(settings)
         names = getattr(inspect.unwrap(function), "__globals__", {}) if function is not None else {}
         # A session of its own: the runs of a long suite are not kept.
         self._watch = Watch(settings, namespace=names, source=_source(function), session=Session())
@@ -60,7 +65,11 @@ class WatchedTest:
         Args:
             error: What ended the test; None where it goes on, or ended well.
         """
-        return self._watch.stop(error)
+        is_over = self.run.status is not Status.RUNNING
+        run = self._watch.stop(error)
+        if not is_over:
+            follow(run, self._settings, place=self._place)
+        return run
 
     @property
     def told(self) -> str:

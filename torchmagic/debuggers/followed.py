@@ -34,7 +34,7 @@ def followed(watching: "Watch") -> Iterator[Run]:
         FindingsError: If the block ended well and has findings that are to fail it.
     """
     settings = watching.settings
-    place = _place(Path(settings.report).expanduser()) if settings.report else None
+    place = place_of_report(settings)
     try:
         with watching as run:
             yield run
@@ -76,8 +76,15 @@ def fail(run: Run, settings: Settings) -> None:
         raise FindingsError(found)
 
 
-def _place(path: Path) -> Path:
-    """Return where a report goes, wherever the program goes meanwhile."""
+def place_of_report(settings: Settings) -> Path | None:
+    """Return where a report goes, wherever the program goes meanwhile; None where none was asked for.
+
+    Raises:
+        OSError: If it could not be written there.
+    """
+    if not settings.report:
+        return None
+    path = Path(settings.report).expanduser()
     with one_line(path):
         file_behind(path, ".html")
         return path.absolute()

@@ -4,7 +4,7 @@ import linecache
 import re
 import sys
 
-from IPython.core.inputtransformer2 import cell_magic
+from IPython.core.inputtransformer2 import cell_magic, leading_indent
 
 from torchmagic.jupyter.cell_magics import CELL_MAGICS, TORCHBENCH, CellMagic, asks
 
@@ -65,9 +65,10 @@ def quote_as_typed(magic: CellMagic, options: str) -> None:
 
 
 def _stacked(body: list[str]) -> list[str]:
-    """Expand a cell magic right below the header."""
+    """Take away the indent of a whole cell, as IPython does without a header; expand a cell magic right below it."""
     first = next(index for index, line in enumerate(body) if line.strip())
-    if not body[first].startswith("%%"):
-        return body
-    below = rewrite(body[first:])
-    return body[:first] + (below if below != body[first:] else list(cell_magic(body[first:])))  # type: ignore[no-untyped-call] # IPython's
+    above, cell = body[:first], list(leading_indent(body[first:]))  # type: ignore[no-untyped-call] # IPython's
+    if not cell[0].startswith("%%"):
+        return above + cell
+    below = rewrite(cell)
+    return above + (below if below != cell else list(cell_magic(cell)))  # type: ignore[no-untyped-call] # likewise

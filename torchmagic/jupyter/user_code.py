@@ -30,7 +30,9 @@ class UserCode:
 
     def run(self) -> Any:
         """Run it; return the value of its last expression, or None."""
-        *body, last = self.tree.body or [ast.Pass()]
+        if not self.tree.body:  # blank lines and comments
+            return None
+        *body, last = self.tree.body
         if not isinstance(last, ast.Expr):
             body, last = [*body, last], None
         names = self._shell.user_global_ns, self._shell.user_ns

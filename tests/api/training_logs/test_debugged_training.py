@@ -20,6 +20,7 @@ from torchmagic.debuggers import open_watches
 from torchmagic.probes.hooked import load_compiler
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.note import FailureRecord
+from torchmagic.rules.failing import FindingsError
 from torchmagic.session.status import Status
 
 PATCHED = (nn.Module, torch.Tensor, torch.nn.functional, torch.optim.Optimizer, DataLoader, torch, torch.autograd)
@@ -51,8 +52,8 @@ def nothing_is_left():
 
 @pytest.fixture
 def make(quietly):
-    def make(**options):
-        settings = {"save": False, "level": "basic", "every": 1}
+    def make(debug_settings=None, **options):
+        settings = {"save": False, "level": "basic", "every": 1, **(debug_settings or {})}
         return AsyncTrainingLogger(
             model_name="net", enable_autograd_debug=True, progress=False, debug_settings=settings, **quietly, **options
         )
@@ -87,6 +88,31 @@ def test_the_run_is_in_the_session_and_its_findings_are_in_the_log(make, lines):
     assert told["missing-zero-grad"]["message"] == found.title
     assert told["missing-zero-grad"]["level"] == found.severity.upper()
     assert lines(logger.path, "training_start")[0]["fields"]["run"] == logger.run.id
+
+
+def test_findings_that_are_to_fail_it_are_raised_once_all_is_written_and_closed(make, lines):
+    logger = make({"fail_on": "missing-zero-grad"})
+    logger.start_training()
+    sick()
+    with pytest.raises(FindingsError, match="missing-zero-grad"):
+        logger.stop()
+    assert not logger.is_training
+    assert not ours()
+    logger.stop()  # told once
+    with pytest.raises(FindingsError, match="missing-zero-grad"), logger:
+        logger.start_training()
+        sick()
+    assert len(lines(logger.path, "training_end")) == 2
+    with pytest.raises(RuntimeError, match="is closed"):
+        logger.start_training()
+
+
+def test_findings_do_not_take_the_place_of_what_ended_the_training(make):
+    with pytest.raises(KeyError, match="the user's"), make({"fail_on": "missing-zero-grad"}) as logger:
+        logger.start_training()
+        sick()
+        raise KeyError("the user's")
+    assert "missing-zero-grad" in [each.rule for each in logger.findings]
 
 
 def test_without_it_nothing_is_watched(quietly):

@@ -122,6 +122,9 @@ class AsyncTrainingLogger(CheckedEvents):
 
         Args:
             error: The exception that ended it.
+
+        Raises:
+            FindingsError: If it ended well and has findings that ``fail_on`` of the settings names; all is done then.
         """
         with self._counting:
             ongoing, self._ongoing = self._ongoing, None
@@ -136,6 +139,8 @@ class AsyncTrainingLogger(CheckedEvents):
             self.flush()
         finally:
             self._release()
+        if error is None:
+            ongoing.fail()
 
     def end_training(self, error: BaseException | None = None) -> None:
         """End the training; the same as ``stop``."""
@@ -179,8 +184,10 @@ class AsyncTrainingLogger(CheckedEvents):
 
     def close(self) -> None:
         """End the training and close the log; safe to call twice."""
-        self.stop()
-        super().close()
+        try:
+            self.stop()
+        finally:
+            super().close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -8,7 +8,7 @@ from typing import Any
 from torchmagic.api.training_logs.progress_bar import ProgressBar
 from torchmagic.api.training_logs.task_failure import on_failure_of_this_task
 from torchmagic.api.training_logs.writing import Writing
-from torchmagic.debuggers.followed import follow
+from torchmagic.debuggers.followed import fail, follow
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.switches import switches
 from torchmagic.debuggers.watching import Watch
@@ -28,6 +28,7 @@ class Ongoing:
         self._watch: Watch | None = None
         self._bar: ProgressBar | None = None
         self._leave_task: Callable[[], object] | None = None
+        self._watched: tuple[Run, Settings] | None = None
 
     def open_watch(self, settings: Mapping[str, Any], namespace: Mapping[str, Any]) -> Run:
         """Watch torch from here on.
@@ -55,6 +56,16 @@ class Ongoing:
             # A cancelled task was interrupted; it did not go wrong.
             run = watch.stop(KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error)
             follow(run, watch.settings)
+            self._watched = run, watch.settings
+
+    def fail(self) -> None:
+        """Raise the findings that are to fail the training, once it is no longer watched.
+
+        Raises:
+            FindingsError: If there are some.
+        """
+        if self._watched is not None:
+            fail(*self._watched)
 
     def close(self, error: BaseException | None = None) -> None:
         """Close what is open; safe to call twice."""
