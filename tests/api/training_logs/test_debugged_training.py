@@ -72,6 +72,15 @@ def sick(steps=12):
     return [each.detach().clone() for each in net.parameters()]
 
 
+def train_and_close(logger, error=None):
+    """Train within the block of a logger, which an exception may end."""
+    with logger:
+        logger.start_training()
+        sick()
+        if error is not None:
+            raise error
+
+
 def test_the_run_is_in_the_session_and_its_findings_are_in_the_log(make, lines):
     with make() as logger:
         logger.start_training(total_steps=12)
@@ -99,19 +108,17 @@ def test_findings_that_are_to_fail_it_are_raised_once_all_is_written_and_closed(
     assert not logger.is_training
     assert not ours()
     logger.stop()  # told once
-    with pytest.raises(FindingsError, match="missing-zero-grad"), logger:
-        logger.start_training()
-        sick()
+    with pytest.raises(FindingsError, match="missing-zero-grad"):
+        train_and_close(logger)
     assert len(lines(logger.path, "training_end")) == 2
     with pytest.raises(RuntimeError, match="is closed"):
         logger.start_training()
 
 
 def test_findings_do_not_take_the_place_of_what_ended_the_training(make):
-    with pytest.raises(KeyError, match="the user's"), make({"fail_on": "missing-zero-grad"}) as logger:
-        logger.start_training()
-        sick()
-        raise KeyError("the user's")
+    logger = make({"fail_on": "missing-zero-grad"})
+    with pytest.raises(KeyError, match="the user's"):
+        train_and_close(logger, KeyError("the user's"))
     assert "missing-zero-grad" in [each.rule for each in logger.findings]
 
 
