@@ -57,6 +57,18 @@ def notebook(page, lab):
     return open_notebook
 
 
+@pytest.fixture(scope="module")
+def bare(chromium):
+    """A page with the panel's script and no notebook, for ``bare_page.shown``."""
+    from bare_page import bare_document  # noqa: PLC0415 - as late as torch
+
+    context = chromium.new_context(viewport={"width": 900, "height": 900})
+    page = context.new_page()
+    page.set_content(bare_document())
+    yield page
+    context.close()
+
+
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory):
     """Where screenshots go: the manual's folder when ``TORCHMAGIC_SCREENSHOTS`` is set."""

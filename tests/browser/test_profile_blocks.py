@@ -1,40 +1,17 @@
 """This file is the icicle and the source with costs as the panel's script draws them, in a page of its own."""
 
-import json
-
 import pytest
+from bare_page import shown
 from markup import TAGS
 from profile_runs import gpt_run
 
-from torchmagic.jupyter.panel.widget import Panel
 from torchmagic.views.page import Box, Flame, Page, Source, SourceLine
 from torchmagic.views.profile_lines import profile_lines_page
 from torchmagic.views.profile_modules import profile_modules_page
-from torchmagic.views.skins.wire import as_wire
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
 TRAP = "<img src=x onerror=window.taken=1><b>x</b>"
-DOCUMENT = """<!doctype html><style>{css}</style><div class="torchmagic-panel"></div><script>{script}
-const shown = pageView();
-document.querySelector(".torchmagic-panel").append(shown.root);
-const update = (page) => shown.update(page);
-</script>"""
-
-
-@pytest.fixture(scope="module")
-def bare(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 900})
-    page = context.new_page()
-    script = Panel._esm.replace("export default", "const widget =")
-    page.set_content(DOCUMENT.format(css=Panel._css, script=script))
-    yield page
-    context.close()
-
-
-def shown(bare, page):
-    bare.evaluate("(page) => update(page)", json.loads(json.dumps(as_wire(page))))
-    return bare.locator(".torchmagic-panel")
 
 
 def label(bare):

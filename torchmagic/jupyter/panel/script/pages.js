@@ -1,4 +1,4 @@
-// This file is a page: one view a block, kept over updates as long as the blocks stay of the same kinds.
+// This file is a page: one view a block, kept over updates whatever comes or goes beside it.
 
 const VIEWS = {
   text: textView,
@@ -17,23 +17,33 @@ const VIEWS = {
 
 function pageView() {
   const root = make("div", "tm-page");
-  let [shape, views] = ["", []];
+  let views = new Map();
 
   function update(page) {
     const blocks = page.blocks.filter((block) => block.kind in VIEWS);
-    const now = JSON.stringify(blocks.map((block) => [block.kind, block.title ?? ""]));
-    if (now !== shape) {
-      remove();
-      shape = now;
-      views = blocks.map((block) => VIEWS[block.kind]());
-      root.replaceChildren(...views.map((view) => view.root));
-    }
-    blocks.forEach((block, index) => views[index].update(block));
+    const before = views;
+    views = new Map(blockKeys(blocks).map((key, place) => [key, before.get(key) ?? VIEWS[blocks[place].kind]()]));
+    before.forEach((view, key) => views.has(key) || (view.remove?.(), view.root.remove()));
+    [...views.values()].forEach((view, place) => {
+      // what stands in its place is not touched: a moved element loses its focus and its scroll position
+      if (root.children[place] !== view.root) root.insertBefore(view.root, root.children[place] ?? null);
+      view.update(blocks[place]);
+    });
   }
 
   const remove = () => views.forEach((view) => view.remove?.());
-  const reveal = (name) => views.some((view) => view.reveal?.(name));
+  const reveal = (name) => [...views.values()].some((view) => view.reveal?.(name));
   return { root, update, remove, reveal };
+}
+
+// A block is the same over updates by its kind, its title, and how many like it stand before it.
+function blockKeys(blocks) {
+  const seen = new Map();
+  return blocks.map(({ kind, title }) => {
+    const name = JSON.stringify([kind, title ?? ""]);
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    return `${name} ${seen.get(name)}`;
+  });
 }
 
 // What is folded is drawn only once it is opened.

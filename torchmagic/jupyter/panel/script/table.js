@@ -40,17 +40,18 @@ function tableView() {
 
   function update(next) {
     const sameHead = JSON.stringify(block.columns) === JSON.stringify(next.columns);
+    const sortedBy = next.columns.indexOf(block.columns[state.column]); // a column that comes moves the others
     block = next;
     [texts, haystacks] = [block.rows.map((row) => row.map(asWords)), []];
     setText(title, block.title ?? "");
     title.hidden = !block.title;
     scroll.setAttribute("aria-label", block.title || "Table");
+    state.column = sortedBy < 0 ? null : sortedBy;
     if (!sameHead) buildHead();
     show();
   }
 
   function buildHead() {
-    state.column = null;
     const row = make("tr");
     block.columns.forEach((name, index) => {
       const cell = make("th");
