@@ -79,6 +79,24 @@ def test_the_traceback_is_the_same_with_and_without_the_magic(kernel, magic, bod
         assert watched.content["traceback"] == watched.errors[-1]["traceback"]
 
 
+PRINTED = {
+    "by hand": "import traceback\ntry:\n    net(torch.zeros(2, 5))\nexcept RuntimeError:\n    traceback.print_exc()",
+    "in a thread": "import threading\nthread = threading.Thread(target=net, args=(torch.zeros(2, 5),))\n"
+    "thread.start()\nthread.join()",
+    "by %run": "open('fails.py', 'w').write('import torch; torch.nn.Linear(4, 3)(torch.zeros(2, 5))')\n%run fails.py",
+}
+
+
+@pytest.mark.parametrize("body", PRINTED.values(), ids=PRINTED)
+def test_a_traceback_that_the_cell_itself_prints_has_no_frame_of_ours(kernel, magic, body, tmp_path):
+    kernel.run(f"%cd -q {tmp_path}")
+    reply = kernel.run(f"{magic} --panel none\n{body}")
+    printed = reply.stream() + reply.stream("stderr") + reply.traceback
+    assert "mat1 and mat2 shapes cannot be multiplied" in printed
+    assert "linear.py" in printed
+    assert "torchmagic/" not in printed
+
+
 def test_the_post_mortem_debugger_sees_no_frame_of_ours(kernel, magic):
     kernel.run(f"{magic}\nnet(x, fail=True)")
     files = kernel.run("import sys, traceback; [f.filename for f in traceback.extract_tb(sys.last_traceback)]").value

@@ -5,7 +5,7 @@ import sys
 import sysconfig
 from functools import cache
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 import torch
@@ -130,14 +130,23 @@ def past_ours(frame: FrameType) -> FrameType:
 
 
 def hide_ours(error: BaseException) -> None:
-    """Take torchmagic's frames below the present one out of an exception's traceback."""
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        code = entry.tb_next.tb_frame.f_code
-        if is_ours(code.co_filename) or code.co_name == RELAY:
-            entry.tb_next = entry.tb_next.tb_next
-        else:
-            entry = entry.tb_next
+    """Take torchmagic's frames out of an exception's traceback; a bare ``raise`` does not bring back the present one."""
+    first = entry = _past(error.__traceback__)
+    while entry is not None:
+        following = _past(entry.tb_next)
+        if following is not entry.tb_next:  # setting it walks the rest
+            entry.tb_next = following
+        entry = following
+    BaseException.with_traceback(error, first)  # a class of the user's is not asked
+
+
+def _past(entry: TracebackType | None) -> TracebackType | None:
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not (is_ours(code.co_filename) or code.co_name == RELAY):
+            break
+        entry = entry.tb_next
+    return entry
 
 
 @cache
