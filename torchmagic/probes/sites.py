@@ -130,7 +130,7 @@ def past_ours(frame: FrameType) -> FrameType:
 
 
 def hide_ours(error: BaseException) -> None:
-    """Take torchmagic's frames out of an exception's traceback; a bare ``raise`` does not bring back the present one."""
+    """Take torchmagic's frames out of an exception's traceback; a bare ``raise`` brings back no present one."""
     first = entry = _past(error.__traceback__)
     while entry is not None:
         following = _past(entry.tb_next)
