@@ -3,7 +3,9 @@
 import pytest
 from bare_page import shown
 
-from torchmagic.views.page import Page, Table, Text
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.views.page import Findings, Page, Table, Text
+from torchmagic.views.skins.wire import as_wire
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -48,3 +50,46 @@ def test_blocks_stand_in_the_order_of_the_page_whichever_were_there(bare):
     shown(bare, Page(title="", blocks=[table, two]))
     assert panel.locator(".tm-block").evaluate_all("all => all.map(one => one.tagName)") == ["DIV", "P"]
     expect(panel.locator("p")).to_have_text("two")
+
+
+def test_no_number_and_no_short_word_is_cut(bare):
+    rows = [[f"net.{index}", "LayerNorm", "[64, 16]", 0.5735, -1.242e-4] for index in range(200)]
+    panel = shown(bare, Page(title="", blocks=[Table(columns=["module", "class", "output", "std", "mean"], rows=rows)]))
+    expect(panel.get_by_text("net.0", exact=True)).to_be_visible()
+    bare.set_viewport_size({"width": 300, "height": 900})  # no column has room to spare
+    cut = "cells => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
+    assert panel.locator("td, th").evaluate_all(cut) == []
+    bare.set_viewport_size({"width": 900, "height": 900})
+
+
+def test_like_findings_are_one_card_and_all_are_counted(bare):
+    said = {"severity": Severity.WARNING, "confidence": 0.9, "line": 9, "why": "Always negative.", "fix": "lower it"}
+    dead = [Finding(rule="dead", title=f"{name} is dead", module=name, **said) for name in ("a.1", "b.1", "c.1")]
+    panel = shown(bare, Page(title="", blocks=[Findings(findings=dead)]))
+    expect(panel.locator(".tm-findings > .tm-card")).to_have_count(1)
+    expect(panel.get_by_text("c.1 is dead")).to_be_hidden()
+    panel.get_by_text("2 more like this: b.1, c.1").click()
+    expect(panel.get_by_text("c.1 is dead")).to_be_visible()
+    page = "(findings) => numFindings({blocks: [{kind: 'findings', findings}]})"
+    assert bare.evaluate(page, as_wire(Page(title="", blocks=[Findings(findings=dead)]))["blocks"][0]["findings"]) == 3
+
+
+def left(bare, seconds):
+    bare.evaluate(
+        """(seconds_left) => {
+          const view = progressView();
+          document.body.replaceChildren(view.root);
+          view.update({ batch: 15, batches: 16, epoch: 2, seconds_left, shares: {} });
+        }""",
+        seconds,
+    )
+    return bare.locator(".tm-passline span").last.inner_text()
+
+
+def test_no_time_is_left_where_it_is_over_before_it_is_read(bare):
+    assert (left(bare, 42.4), left(bare, 1.5), left(bare, 0.4), left(bare, 0)) == (
+        "about 42 s left",
+        "about 1.5 s left",
+        "",
+        "",
+    )

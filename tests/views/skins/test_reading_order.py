@@ -1,14 +1,29 @@
 """This file is the order in which findings are read."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.skins.reading_order import reading_order
+from torchmagic.views.page import Findings, Page
+from torchmagic.views.skins.html import as_html
+from torchmagic.views.skins.markdown import as_markdown
+from torchmagic.views.skins.reading_order import alike_words, reading_order
+from torchmagic.views.skins.text import as_text
+from torchmagic.views.skins.wire import as_wire
 
 
 def finding(rule, *causes, confidence=0.9):
     return Finding(rule=rule, severity=Severity.WARNING, confidence=confidence, title=rule, causes=causes)
+
+
+def dead(module, **other):
+    said = {"line": 9, "why": "Their arguments are negative.", "fix": "lower the rate", "confidence": 0.9} | other
+    return Finding(rule="dead", severity=Severity.WARNING, title=f"{module} is dead", module=module, **said)
+
+
+def read_alike(*findings):
+    return [(root.finding.module, [one.module for one in root.alike]) for root in reading_order(findings)]
 
 
 def read(*findings):
@@ -44,3 +59,26 @@ def test_no_finding_is_lost_or_shown_twice(drawn):
 
 def test_several_findings_of_one_rule_all_appear():
     assert read(finding("a"), finding("a"), finding("b", "a")) == [("a", ["b"]), ("a", [])]
+
+
+def test_what_is_said_of_several_places_is_read_once():
+    assert read_alike(dead("a"), dead("b"), dead("c")) == [("a", ["b", "c"])]
+    (root,) = reading_order([dead(name) for name in "abcdefg"])
+    assert alike_words(root) == "6 more like this: b, c, d, e and 2 more"
+
+
+def test_what_is_said_otherwise_or_elsewhere_stands_for_itself():
+    others = [dead("b", line=4), dead("c", fix="raise it"), dead("d", confidence=0.4), dead("e", why="Because.")]
+    assert [module for module, alike in read_alike(dead("a"), *others) if not alike] == ["a", "b", "c", "e", "d"]
+
+
+def test_what_follows_stands_under_the_first_of_those_alike():
+    (root,) = reading_order([dead("a"), finding("b", "dead"), dead("c")])
+    assert ([one.module for one in root.alike], [one.rule for one in root.consequences]) == (["c"], ["b"])
+
+
+@pytest.mark.parametrize("written", [as_text, as_markdown, as_html, lambda page: str(as_wire(page))])
+def test_those_alike_are_told_in_every_skin(written):
+    told = written(Page(title="", blocks=[Findings(findings=[dead("net.1"), dead("net.3"), dead("net.5")])]))
+    assert told.count("lower the rate") in {1, 3}
+    assert all(name in told for name in ("net.1", "net.3", "net.5"))

@@ -20,7 +20,7 @@ from torchmagic.views.skins.line_summary import (
     trend_sentence,
 )
 from torchmagic.views.skins.pictures import legend_png, picture_png, picture_sentence, shown_size
-from torchmagic.views.skins.reading_order import reading_order
+from torchmagic.views.skins.reading_order import alike_words, reading_order
 from torchmagic.views.skins.text_table import kept_rows, number_columns, printable
 
 Draw = Callable[[Plot | Bars], bytes]
@@ -79,6 +79,7 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(amount=as_amount, cell=_cell, number=as_number, share=as_share)
     environment.tests.update(long=_is_long, numeric=_is_number, trend=_is_trend)
     environment.globals.update(
+        alike_words=alike_words,
         alternative_text=alternative_text,
         bars_sentence=bars_sentence,
         data_url=_data_url,

@@ -173,6 +173,9 @@ def _shares(block: Shares) -> str:
 
 def _root(root: Root) -> str:
     told = [f"### {_headline(root.finding)}{' (uncertain)' if root.doubtful else ''}", *_body(root.finding)]
+    if root.alike:
+        told.append("The same is said of:")
+        told.append("\n".join(f"- {_headline(finding)}" for finding in root.alike))
     if root.consequences:
         told.append("From this follow:")
         told.append("\n".join(f"- {_headline(finding)}" for finding in root.consequences))

@@ -27,7 +27,7 @@ from torchmagic.views.skins.finding_words import evidence, place, remedy, standi
 from torchmagic.views.skins.flame_rows import flame_rows
 from torchmagic.views.skins.line_summary import bars_sentence, line_sentence, sparkline
 from torchmagic.views.skins.pictures import picture_rows, picture_sentence
-from torchmagic.views.skins.reading_order import Root, reading_order
+from torchmagic.views.skins.reading_order import Root, alike_words, reading_order
 from torchmagic.views.skins.source_rows import source_rows
 from torchmagic.views.skins.text_table import printable, shortened, text_table
 
@@ -166,6 +166,8 @@ def _root(root: Root, width: int) -> str:
         told += wrap(guess, width, initial_indent="  ", subsequent_indent="    ")
     else:
         told = [_headline(root.finding, root.finding.severity.value.upper(), width), *_body(root.finding, width)]
+    if root.alike:
+        told += wrap(printable(alike_words(root)), width, initial_indent="  └ ", subsequent_indent="    ")
     for finding in root.consequences:
         told.append(_headline(finding, f"└ then {finding.severity.value.upper()}", width, lead="  "))
     return "\n".join(told)

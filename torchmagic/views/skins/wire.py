@@ -33,7 +33,7 @@ from torchmagic.views.page import (
 from torchmagic.views.skins.finding_words import copyable, marked, remedy
 from torchmagic.views.skins.line_summary import trend_drawing, trend_sentence
 from torchmagic.views.skins.pictures import picture_sentence
-from torchmagic.views.skins.reading_order import reading_order
+from torchmagic.views.skins.reading_order import alike_words, reading_order
 
 NUM_POINTS = 400  # more than a panel has pixels for; a line of 10,000 steps would cost 200 KB at each refresh
 
@@ -42,7 +42,7 @@ def as_wire(page: Page) -> dict[str, Any]:
     """Return a page as dicts, lists, strings and finite numbers.
 
     NaN and the infinities become the strings ``nan``, ``inf`` and ``-inf``. Findings arrive in reading order, with
-    their consequences inside. Lines keep about ``NUM_POINTS`` points.
+    those that are alike and their consequences inside. Lines keep about ``NUM_POINTS`` points.
 
     Args:
         page: Any page.
@@ -153,7 +153,13 @@ def _cell(value: Cell) -> object:
 
 def _findings(block: Findings) -> dict[str, Any]:
     roots = [
-        {**_finding(root.finding), "doubtful": root.doubtful, "consequences": [_finding(c) for c in root.consequences]}
+        {
+            **_finding(root.finding),
+            "doubtful": root.doubtful,
+            "alike": [_finding(one) for one in root.alike],
+            "alike_words": alike_words(root) if root.alike else "",
+            "consequences": [_finding(one) for one in root.consequences],
+        }
         for root in reading_order(block.findings)
     ]
     return {"kind": "findings", "findings": roots}

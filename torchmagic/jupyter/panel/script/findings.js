@@ -1,4 +1,4 @@
-// This file is the findings: a card each, with its place, numbers, cause and fix; doubtful ones and consequences fold.
+// This file is the findings: a card each, with its place, numbers, cause and fix; doubtful ones, those alike and consequences fold.
 
 const SEVERITY_SIGNS = { error: "✕", warning: "!", info: "i" };
 
@@ -56,10 +56,11 @@ function cardBody(finding, open) {
   const said = `Rule ${finding.rule}, confidence ${asShare(finding.confidence)}`;
   const follows = finding.causes.length ? `; follows from ${finding.causes.join(", ")}` : "";
   parts.push(fold("Details", `details ${findingKey(finding)}`, open, [make("div", "tm-quiet", `${said}${follows}.`)]));
-  const after = finding.consequences ?? [];
+  const [alike, after] = [finding.alike ?? [], finding.consequences ?? []];
+  const inner = (findings) => findings.map((one) => card({ ...one, doubtful: false }, open));
+  if (alike.length) parts.push(fold(finding.alike_words, `alike ${findingKey(finding)}`, open, inner(alike)));
   if (after.length) {
-    const inner = after.map((one) => card({ ...one, doubtful: false }, open));
-    parts.push(fold(`${after.length} more ${after.length === 1 ? "follows" : "follow"} from this`, `after ${findingKey(finding)}`, open, inner));
+    parts.push(fold(`${after.length} more ${after.length === 1 ? "follows" : "follow"} from this`, `after ${findingKey(finding)}`, open, inner(after)));
   }
   return parts;
 }

@@ -13,7 +13,7 @@ function keepKeys(root) {
 
 const numFindings = (page) => page.blocks
   .flatMap((block) => (block.kind === "findings" ? block.findings : []))
-  .reduce((sum, finding) => sum + 1 + finding.consequences.length, 0);
+  .reduce((sum, finding) => sum + 1 + finding.alike.length + finding.consequences.length, 0);
 
 // What parts of the panel want of each other or of the kernel.
 function wire(root, { tabs, line }) {

@@ -2,6 +2,7 @@
 
 const PHASE_WORDS = { data: "data", forward: "forward", backward: "backward", optimizer: "optimizer", other: "other", torchmagic: "watching" };
 const LEAST_SAID = 0.005; // smaller shares have no room for their name
+const LEAST_LEFT = 1; // seconds; what is sooner over than read only flickers
 
 function progressView() {
   const root = make("div", "tm-progress");
@@ -32,7 +33,7 @@ function progressView() {
     if (pass.hidden) return;
     const told = `Pass ${asNumber(epoch)}, batch ${asNumber(batch)} of ${asNumber(batches)}`;
     setText(where, told);
-    setText(left, isFiniteNumber(seconds) ? `about ${asSeconds(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds))} left` : "");
+    setText(left, isFiniteNumber(seconds) && seconds >= LEAST_LEFT ? `about ${asSeconds(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds))} left` : "");
     const width = 100 * Math.min(1, batch / batches);
     bar.classList.toggle("tm-back", width < parseFloat(bar.style.width || 0)); // a new pass begins: nothing slides back
     bar.style.width = `${width.toFixed(1)}%`;

@@ -4,6 +4,7 @@ const DRAW_ALL = 120; // rows; a table of fewer is drawn whole
 const SPARE_ROWS = 12; // drawn above and below what is in sight, so that scrolling shows no gap
 const USUAL_HEIGHT = 26;
 const NARROW = 0.86; // of a digit's width, which is what "ch" counts: how wide a letter is on average
+const SHORT = 12; // letters, on which no average is to be had: a number is as wide as its digits
 const ANSWER_WITHIN = 2000;
 
 // Which rows are in sight, and how much room those above and below take. `open` is the place of the open row or -1.
@@ -27,7 +28,7 @@ function columnWidths(columns, texts) {
   return columns.map((name, index) => {
     const longest = texts.reduce((most, row) => Math.max(most, row[index].length), 0);
     const opener = index ? 0 : 3; // its sign, and the mark of a row that needs attention
-    return Math.max(NARROW * Math.min(44, longest) + opener, NARROW * name.length + 2.2) + 2;
+    return Math.max(Math.min(SHORT, longest) + opener, NARROW * Math.min(44, longest) + opener, NARROW * name.length + 2.2) + 2;
   });
 }
 
