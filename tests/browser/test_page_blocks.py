@@ -4,7 +4,7 @@ import pytest
 from bare_page import shown
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.page import Findings, Page, Table, Text
+from torchmagic.views.page import Findings, Line, Page, Plot, Table, Text
 from torchmagic.views.skins.wire import as_wire
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
@@ -75,15 +75,14 @@ def test_like_findings_are_one_card_and_all_are_counted(bare):
 
 
 def left(bare, seconds):
-    bare.evaluate(
+    return bare.evaluate(
         """(seconds_left) => {
           const view = progressView();
-          document.body.replaceChildren(view.root);
           view.update({ batch: 15, batches: 16, epoch: 2, seconds_left, shares: {} });
+          return view.root.querySelector(".tm-passline").lastChild.textContent;
         }""",
         seconds,
     )
-    return bare.locator(".tm-passline span").last.inner_text()
 
 
 def test_no_time_is_left_where_it_is_over_before_it_is_read(bare):
@@ -93,3 +92,18 @@ def test_no_time_is_left_where_it_is_over_before_it_is_read(bare):
         "",
         "",
     )
+
+
+def test_an_open_row_is_as_wide_as_what_is_in_sight_of_its_table(bare):
+    bare.set_viewport_size({"width": 600, "height": 900})
+    rows = [[f"net.{index}.weight", *map(float, range(12))] for index in range(20)]
+    columns = ["parameter", *(f"a long heading {index}" for index in range(12))]
+    panel = shown(bare, Page(title="", blocks=[Table(columns=columns, rows=rows)]))
+    line = Line(name="gradient norm", steps=[0, 1], values=[1.0, 2.0])
+    details = as_wire(Page(title="", blocks=[Plot(title="gradient norm", lines=[line])]))
+    panel.evaluate("(panel, page) => panel.addEventListener('tm-row', ({ detail }) => detail.show(page))", details)
+    panel.get_by_role("button", name="net.0.weight").click()
+    inside, seen = panel.locator(".tm-details figure").bounding_box(), panel.locator(".tm-scroll").bounding_box()
+    assert inside["x"] + inside["width"] <= seen["x"] + seen["width"]
+    panel.locator(".tm-scroll").evaluate("(scroll) => (scroll.scrollLeft = 500)")
+    assert panel.locator(".tm-details figure").bounding_box() == inside
