@@ -1,6 +1,8 @@
 """This file is the evaluation pass: forwards of one model in one mode that no backward followed, and their losses."""
 
 import weakref
+from collections import deque
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -20,6 +22,8 @@ from torchmagic.tensors.reduce import fetch
 MOST_NAMES = 8
 # Losses of a pass that are kept apart: one a criterion and line.
 MOST_LOSSES = 8
+# Values that may be taken out of a sum again, and nodes above what is differentiated among which theirs are looked for.
+MOST_VALUES, MOST_NODES = 64, 64
 
 
 class Key(NamedTuple):
@@ -95,7 +99,7 @@ class EvaluationPass:
         self.node = ""
         self._first: tuple[str, weakref.ref[torch.Tensor]] | None = None
         self._sums: dict[tuple[str, Site | None], tuple[torch.Tensor, int]] = {}
-        self._last: tuple[tuple[str, Site | None], torch.Tensor] | None = None
+        self._values: dict[int, tuple[tuple[str, Site | None], torch.Tensor]] = {}  # by the numbers of their nodes
 
     def add(self, name: str, output: torch.Tensor, site: Site | None) -> None:
         """Take in a loss computed on this pass's outputs, from a line where no loader tells passes apart."""
@@ -135,12 +139,24 @@ class EvaluationPass:
     def drop_last(self) -> None:
         """Take out the last forward and its loss, which turned out to be training."""
         self.forwards -= 1
-        if self._last is not None:
-            key, value = self._last
-            total, count = self._sums.pop(key)
-            if count > 1:
-                self._sums[key] = total - value, count - 1
+        if self._values:
+            self._subtract(*self._values.popitem()[1])
+
+    def take_out(self, differentiated: Any) -> None:
+        """Take out the losses that something was computed from, whose gradients are asked for."""
+        behind = set(_numbers_behind(differentiated))
+        first = self._first[1]() if self._first is not None else None
+        if first is not None and _number_of(first.grad_fn) in behind:
+            self._first = None
             self.losses -= 1
+        for number in behind & self._values.keys():
+            self._subtract(*self._values.pop(number))
+
+    def _subtract(self, key: tuple[str, Site | None], value: torch.Tensor) -> None:
+        total, count = self._sums.pop(key)
+        if count > 1:
+            self._sums[key] = total - value, count - 1
+        self.losses -= 1
 
     def _sum(self, name: str, site: Site | None, output: torch.Tensor) -> None:
         stored, key = plain(output), (name, site)
@@ -149,7 +165,26 @@ class EvaluationPass:
         if known is None and len(self._sums) >= MOST_LOSSES:
             return
         self._sums[key] = (value, 1) if known is None else (known[0] + value, known[1] + 1)
-        self._last = key, value
+        if output.grad_fn is not None:
+            self._values[_number_of(output.grad_fn)] = key, value
+            if len(self._values) > MOST_VALUES:
+                del self._values[next(iter(self._values))]
+
+
+def _number_of(node: Any) -> int:
+    return int(node._sequence_nr())
+
+
+def _numbers_behind(tensors: Any) -> Iterator[int]:
+    """Yield autograd's numbers of the nodes nearest above some tensors."""
+    todo = deque(node for each in tensors if (node := getattr(each, "grad_fn", None)) is not None)
+    seen: set[Any] = set()
+    while todo and len(seen) < MOST_NODES:
+        node = todo.popleft()
+        if node not in seen:
+            seen.add(node)
+            yield _number_of(node)
+            todo.extend(parent for parent, _ in node.next_functions if parent is not None)
 
 
 def nodes_named(loss: Any, name: str, most: int) -> int:

@@ -15,6 +15,7 @@ EVENTS = (
     "backward_begin",  # (tensors, frame)
     "backward_of_leaf",  # (tensor, frame), before the backward of a tensor that no operation made
     "backward_end",  # (tensors, nanoseconds)
+    "differentiated",  # (tensors), before ``torch.autograd.grad`` of them
     "backward_error",  # (tensors, frame, error)
     "clip_begin",  # (), before gradients are clipped by norm
     "clip",  # (total norm before clipping)
@@ -58,7 +59,7 @@ EVENTS = (
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
     "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
-    "mode", "scaled", "softmax", "log_prob", "dropout",
+    "differentiated", "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",
 })  # fmt: skip

@@ -41,7 +41,7 @@ from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.saving_wrappers import wrap_saving
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
-from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_next, wrap_train
+from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_engine, wrap_next, wrap_train
 
 # Takes the taps and torch's function.
 Wrapper = Callable[[Any, Any], Any]
@@ -60,6 +60,7 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (nn.Module, "__call__", wrap_call),
     (nn.Module, "train", wrap_train),
     (torch.autograd, "backward", wrap_backward),
+    (torch.autograd, "_engine_run_backward", wrap_engine),
     (dataloader._BaseDataLoaderIter, "__next__", wrap_next),
     (dataloader._BaseDataLoaderIter, "_next_index", wrap_next_index),
     (dataloader.DataLoader, "__iter__", wrap_iter),

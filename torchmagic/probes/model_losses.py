@@ -41,6 +41,7 @@ class ModelLosses:
         self._taps = taps
         taps.on("loss", self._lost)
         taps.on("root_end", self._returned.take)
+        taps.on("differentiated", self._differentiated)
 
     def listen(self, begun: EvaluationPass) -> None:
         """Hear what a pass without gradients returns, where losses may be computed once several models have run."""
@@ -72,6 +73,12 @@ class ModelLosses:
         elif len(self._inside) < MOST_INSIDE:
             self._inside.append((name, output, site))
             self._taps.listeners.wake_up(self._returned)
+
+    def _differentiated(self, tensors: Any) -> None:
+        """Take out losses whose gradients are asked for: the user steps by hand on them, and evaluates nothing."""
+        current = self._current()
+        if current is not None and current.losses:
+            current.take_out(tensors)
 
     def end(self, output: Any) -> None:
         """Take the losses of a forward that has ended."""

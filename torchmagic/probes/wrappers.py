@@ -89,6 +89,21 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
     return named_like(backward, original)
 
 
+def wrap_engine(taps: Switchboard, original: Any) -> Any:
+    """Wrap what ``torch.autograd.grad`` calls, so that it is seen under whatever name the user imported it.
+
+    ``backward``, which calls the same, has an event of its own.
+    """
+    heard = taps.heard
+
+    def _engine_run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("accumulate_grad") is False and heard["differentiated"] and not (taps.quiet or is_compiling()):
+            taps.emit("differentiated", tensors)
+        return original(tensors, *args, **kwargs)
+
+    return named_like(_engine_run_backward, original)
+
+
 def wrap_next(taps: Switchboard, original: Any) -> Any:
     """Wrap a DataLoader iterator's ``__next__``: how long the loop waited for its batch."""
 
