@@ -83,7 +83,8 @@ def test_something_else_than_a_tensor_is_named(shell):
     shell.user_ns["model"] = torch.nn.Linear(1, 1)
     assert refused(shell, "model") == (
         "%tensorinfo model: a tensor, a parameter or a NumPy array was wanted, "
-        "torch.nn.modules.linear.Linear came; name one of its parameters, such as weight"
+        "torch.nn.modules.linear.Linear came; name one of its parameters, such as weight, "
+        "or ask %modelinfo"
     )
 
 

@@ -85,6 +85,14 @@ def test_a_schedule_stepped_each_batch_has_cadence_one(run_cell):
     assert (row.num_steps, row.cadence, row.length, row.done) == (20, 1.0, 40, 0.5)
 
 
+def test_the_settings_of_a_schedule_are_its_numbers_and_no_switches(run_cell):
+    source = (
+        SETUP + "one = lr_scheduler.OneCycleLR(opt, 0.5, total_steps=9)\nfor _ in range(9):\n    step()\n    one.step()"
+    )
+    (found,) = told(run_cell(source, **ONLY)[0])
+    assert found.settings == {"total_steps": 9.0}
+
+
 def test_a_schedule_stepped_each_epoch_has_the_cadence_of_an_epoch(run_cell):
     source = SETUP + (
         "decay = lr_scheduler.StepLR(opt, 2)\nfor _ in range(4):\n    for _ in range(7): step()\n    decay.step()"

@@ -196,3 +196,11 @@ def test_runs_without_number_are_told_by_name_or_letter():
 def test_fewer_than_two_runs_are_refused(runs):
     with pytest.raises(ValueError, match=f"two runs or more, got {len(runs)}"):
         comparison_page(runs)
+
+
+def test_a_layer_that_only_one_model_has_is_none_in_the_other():
+    runs = [good(), bad()]
+    for run, layers in zip(runs, ({"Linear layers": "1"}, {"Linear layers": "1", "Softmax dim": "1"}), strict=True):
+        run.records.append(BeginningRecord(seed=3, random="aa", layers=layers))
+    (table,) = (one for one in of(runs, Table) if one.title == "Layers: what differs")
+    assert table.rows == [["Softmax dim", "none", "1"]]

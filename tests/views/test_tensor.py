@@ -145,3 +145,9 @@ def test_large_whole_numbers_are_told_from_each_other():
 def test_nearly_all_values_do_not_read_as_all():
     nearly = Statistics(num_values=10_000, num_zero=9_997)
     assert facts(tensor_page(dataclasses.replace(RECORD, statistics=nearly)))["zero"] == "9,997 (>99.9%)"
+
+
+def test_of_complex_numbers_the_headline_tells_magnitudes():
+    numbers = Statistics(num_values=3, min=0.5, max=2.0, mean=1.0, std=0.5, abs_max=2.0, l2=2.8)
+    record = dataclasses.replace(RECORD, dtype="complex64", statistics=numbers)
+    assert ", magnitudes 0.5 to 2, mean 1 ± 0.5" in tensor_page(record).blocks[0].text

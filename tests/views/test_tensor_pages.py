@@ -165,5 +165,6 @@ def test_a_line_is_a_plot_and_a_map_an_image():
 def test_every_skin_draws_a_picture():
     page = tensor_page(dataclasses.replace(RECORD, statistics=None, histogram=None, values=""))
     assert "  ░░▒▒▓▓██" in as_text(page)
-    assert "blue to red from -2 to 2; not finite is violet" in as_markdown(page)
+    assert "blank to full from -2 to 2; not finite is !" in as_markdown(page)
+    assert "blank to full from -2 to 2; not finite is !" in as_text(page)
     assert any("blue to red" in str(block.get("text")) for block in as_wire(page)["blocks"])

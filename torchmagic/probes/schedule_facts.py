@@ -34,7 +34,10 @@ def _settings(scheduler: Any) -> dict[str, float]:
     found = {
         name: float(value)
         for name, value in vars(scheduler).items()
-        if not name.startswith("_") and name not in STATE and isinstance(value, (int, float))
+        if not name.startswith("_")
+        and name not in STATE
+        and isinstance(value, (int, float))
+        and not isinstance(value, bool)
     }
     milestones = sorted(asked(scheduler, "milestones") or asked(scheduler, "_milestones") or ())
     if milestones:

@@ -181,7 +181,8 @@ def _refusal(value: Any) -> str:
     wanted = f"a tensor, a parameter or a NumPy array was wanted, {came} came"
     if isinstance(value, torch.nn.Module):
         names = [name for name, _ in value.named_parameters()]
-        return f"{wanted}; name one of its parameters" + (f", such as {names[0]}" if names else "")
+        parameters = f"name one of its parameters, such as {names[0]}, or ask" if names else "ask"
+        return f"{wanted}; {parameters} %modelinfo"
     if isinstance(value, torch.optim.Optimizer):
         return f"{wanted}; name a tensor in its state or in its param_groups"
     if isinstance(value, list | tuple | dict | set):

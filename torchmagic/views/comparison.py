@@ -79,14 +79,15 @@ def _change(old: tuple[float, str] | None, new: tuple[float, str] | None) -> str
 def _given(runs: Sequence[Run], columns: Sequence[str]) -> Iterator[Block]:
     """Tell what the runs were given; only what differs."""
     for kind, found in differences(runs).items():
-        rows = [[name, *map(_fact, values)] for name, values in found.items()]
+        absent = "none" if kind == "layers" else "not recorded"  # all layers are recorded, or none is compared
+        rows = [[name, *(_fact(value, absent) for value in values)] for name, values in found.items()]
         if rows:
             yield Table(title=f"{kind.capitalize()}: what differs", columns=["setting", *columns], rows=rows)
 
 
-def _fact(value: Value | None) -> str:
+def _fact(value: Value | None, absent: str) -> str:
     if value is None:
-        return "not recorded"
+        return absent
     if isinstance(value, bool):
         return "yes" if value else "no"
     return as_number(value) if isinstance(value, int | float) else value

@@ -65,7 +65,8 @@ def _headline(record: TensorRecord) -> str:
     if numbers.min == numbers.max:
         return f"{text}, all {'finite ones ' if numbers.num_nonfinite else ''}{_end(numbers.min)}"
     spread = "" if numbers.std is None else f" ± {as_number(numbers.std)}"
-    return f"{text}, {_end(numbers.min)} to {_end(numbers.max)}, mean {as_number(numbers.mean)}{spread}"
+    of = "magnitudes " if record.dtype.startswith("complex") else ""
+    return f"{text}, {of}{_end(numbers.min)} to {_end(numbers.max)}, mean {as_number(numbers.mean)}{spread}"
 
 
 def _warnings(record: TensorRecord) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.views.skins.finding_words import evidence, place
+from torchmagic.views.skins.finding_words import evidence, place, remedy
 
 
 def finding(**given):
@@ -20,3 +20,8 @@ def test_an_optimizer_is_called_one_once(name, said):
 def test_names_in_the_evidence_keep_their_underscores():
     told = evidence(finding(evidence={"x_train": "(32, 64)", "steps of d_optimizer": 8}))
     assert told == [("x_train", "(32, 64)"), ("steps of d_optimizer", "8")]
+
+
+def test_a_fix_that_is_only_a_comment_is_a_sentence():
+    assert remedy("# nothing, if it was trained before") == ("nothing, if it was trained before", "")
+    assert remedy("opt.step()  # once a batch") == ("opt.step()  # once a batch", "")

@@ -49,6 +49,8 @@ def standing(finding: Finding) -> str:
 def remedy(fix: str) -> tuple[str, str]:
     r"""Split a finding's fix: its first line is the sentence, the lines after it are code.
 
+    A sentence that is all comment loses its sign: nobody would type it.
+
     Args:
         fix: The finding's ``fix``; fences around the code are allowed and dropped.
 
@@ -61,7 +63,7 @@ def remedy(fix: str) -> tuple[str, str]:
     """
     sentence, _, rest = fix.strip().partition("\n")
     lines = [line for line in rest.splitlines() if not _FENCE.match(line)]
-    return sentence.strip(), dedent("\n".join(lines)).strip("\n")
+    return sentence.strip().removeprefix("# "), dedent("\n".join(lines)).strip("\n")
 
 
 def copyable(fix: str) -> str:

@@ -97,7 +97,7 @@ def _block(block: Block, num_rows: int) -> Iterator[str]:  # noqa: C901, PLR0912
             yield f"**{_escaped(block.title)}** {drawn} {_escaped(bars_sentence(block))}"
         case Image():
             drawn = "\n".join(picture_rows(block.picture))
-            yield f"**{_escaped(block.title)}** {_escaped(picture_sentence(block))}"
+            yield f"**{_escaped(block.title)}** {_escaped(picture_sentence(block, in_characters=True))}"
             yield _fenced(drawn)
         case Shares():
             yield f"**{_escaped(block.title)}**"

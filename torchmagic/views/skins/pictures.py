@@ -53,15 +53,21 @@ def shown_size(picture: Picture) -> tuple[int, int]:
     return picture.width * times, picture.height * times
 
 
-def picture_sentence(image: Image) -> str:
-    """Say what a picture shows and what its ends stand for."""
+def picture_sentence(image: Image, *, in_characters: bool = False) -> str:
+    """Say what a picture shows and what its ends stand for.
+
+    Args:
+        image: The picture.
+        in_characters: Whether it is drawn by ``picture_rows`` and so has no colours.
+    """
     picture = image.picture
     scale = f"from {as_number(picture.low)} to {as_number(picture.high)}"
-    ends = {"sequential": "dark to bright", "diverging": "blue to red", "grey": "black to white"}
-    told = (
-        f"{picture.told}, {ends[picture.palette]} {scale}" if picture.kind == "levels" else f"{picture.told}, {scale}"
-    )
-    return f"{told}; not finite is violet" if NONFINITE in picture.pixels and picture.kind == "levels" else told
+    if picture.kind != "levels":
+        return f"{picture.told}, {scale}"
+    ends = {"sequential": "dark to bright", "diverging": "blue to red", "grey": "black to white"}[picture.palette]
+    told = f"{picture.told}, {'blank to full' if in_characters else ends} {scale}"
+    broken = _BROKEN if in_characters else "violet"
+    return f"{told}; not finite is {broken}" if NONFINITE in picture.pixels else told
 
 
 def picture_rows(picture: Picture) -> Iterator[str]:

@@ -88,7 +88,9 @@ def _block(block: Block, width: int, num_rows: int) -> str:  # noqa: C901, PLR09
             return f"{_named(block.title, width)}\n  {said if any(counts) else 'no values'}"
         case Image():
             picture = indent("\n".join(picture_rows(block.picture)), "  ", lambda _: True)
-            return f"{_named(block.title, width)}\n{picture}\n  {printable(picture_sentence(block))}"
+            return (
+                f"{_named(block.title, width)}\n{picture}\n  {printable(picture_sentence(block, in_characters=True))}"
+            )
         case Shares():
             return "\n".join(_shares(block, width))
         case Flame():
