@@ -75,6 +75,27 @@ def test_an_exception_reaches_the_user_as_the_same_object():
     assert error.__context__ is None
 
 
+def test_a_generator_that_nobody_asks_further_has_ended_well():
+    def batches():
+        with watch(save=False) as run:
+            yield run
+
+    one = batches()
+    run = next(one)
+    one.close()
+    assert run.status is Status.OK
+    assert not run.of(CrashRecord)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(None, Status.OK), (0, Status.OK), (3, Status.ERROR), ("no", Status.ERROR)]
+)
+def test_leaving_by_sys_exit_is_an_error_where_its_status_is(code, status):
+    with pytest.raises(SystemExit), watch(save=False) as run:
+        sys.exit(code)
+    assert run.status is status
+
+
 def test_an_interrupt_is_an_interrupt():
     with pytest.raises(KeyboardInterrupt), watch(save=False) as run:
         train(error=KeyboardInterrupt())

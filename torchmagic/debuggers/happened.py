@@ -32,6 +32,13 @@ def failure(name: str, error: Exception, *, where: str | None = None) -> Failure
     return FailureRecord(probe=name, error=f"{type(error).__name__}: {said}", where=line if where is None else where)
 
 
+def ended_well(error: BaseException | None) -> bool:
+    """Whether a block ended as its code meant it to: a generator that nobody asks further and ``sys.exit()`` too."""
+    return (
+        error is None or isinstance(error, GeneratorExit) or (isinstance(error, SystemExit) and error.code in (None, 0))
+    )
+
+
 def status_of(error: BaseException | None) -> Status:
     """Return how a run ended."""
     if error is None:

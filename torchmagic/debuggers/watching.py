@@ -13,7 +13,7 @@ from torchmagic.debuggers.commit import commit_of
 from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.crew import Crew
 from torchmagic.debuggers.followed import followed
-from torchmagic.debuggers.happened import failure, rerun, status_of
+from torchmagic.debuggers.happened import ended_well, failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
 from torchmagic.debuggers.loading_ahead import load_ahead
 from torchmagic.debuggers.open_watches import WATCHING
@@ -161,7 +161,7 @@ class Watch:
         return self.start()
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        self.stop(error)
+        self.stop(None if ended_well(error) else error)
 
     def _close_step(self, *_: object) -> None:
         step, listeners = self.run.steps, self._taps.listeners

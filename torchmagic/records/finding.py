@@ -46,7 +46,7 @@ class Finding:
     file: str | None = None
     source: str | None = None
     step: int | None = None
-    evidence: Mapping[str, float | str] = field(default_factory=dict)
+    evidence: Mapping[str, float | str] = field(default_factory=dict, hash=False)
     why: str = ""
     fix: str = ""
     causes: tuple[str, ...] = ()
