@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.records.loop import ClipRecord
+from torchmagic.records.clipping import ClippingLineRecord, ClipRecord
 
 SETUP = """
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
@@ -94,3 +94,9 @@ def test_an_iterator_that_has_been_walked_is_told_and_a_part_without_parameters_
     (walked,) = run.of(ClipRecord)
     assert (walked.used, walked.unused, walked.empty) == (0, 7, 7)
     assert walked.place.source == "nn.utils.clip_grad_norm_(parameters, 0.1)"
+
+
+def test_each_line_that_clips_is_told_once(run_cell):
+    lines = "opt.zero_grad()", "F.mse_loss(net(x), y).backward()", CLIP, "clip_grad_value_(net.parameters(), 1.0)"
+    run, _ = run_cell(SETUP.format("\n    ".join([*lines, "opt.step()", "clip_grad_norm_(net.parameters(), 1e9)"])))
+    assert [record.place.source for record in run.of(ClippingLineRecord)] == list(lines[2:])

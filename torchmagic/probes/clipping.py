@@ -12,7 +12,7 @@ from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, is_librarys, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
-from torchmagic.records.loop import ClipRecord
+from torchmagic.records.clipping import ClippingLineRecord, ClipRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.genuine import is_optimizer
 
@@ -50,7 +50,9 @@ class _Clips:
 
 
 class Clipping:
-    """Records ``ClipRecord`` as the run ends, for each line of whose clips some were for nothing.
+    """Records ``ClippingLineRecord`` for each line that clips, and ``ClipRecord`` as the run ends.
+
+    The latter is made for each line of whose clips some were for nothing.
 
     A clip is used when its owner steps on gradients that a backward made after the step before, and that are as the
     clip left them: no other backward has added to them.
@@ -106,11 +108,9 @@ class Clipping:
         if not isinstance(limit, int | float) or not math.isfinite(limit) or limit >= NO_LIMIT:
             return
         site = site_of(frame)
-        line = self._lines.get(site)
+        line = self._lines.get(site) or self._new_line(site)
         if line is None:
-            if len(self._lines) >= MOST_LINES:
-                return
-            line = self._lines[site] = _Line()
+            return
         owners = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         if not owners:
             if not line.waiting:  # else it has clipped another part for the same step
@@ -125,6 +125,13 @@ class Clipping:
         line.fresh = bool(before) and self._backwards > min(before)
         if not before:
             line.waiting = False  # nobody has stepped on these yet: it is not known what a step would be
+
+    def _new_line(self, site: Site | None) -> _Line | None:
+        if len(self._lines) >= MOST_LINES or self._recorder is None:
+            return None
+        self._recorder.add(ClippingLineRecord(step=self._recorder.step, place=place_of(site)))
+        line = self._lines[site] = _Line()
+        return line
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         self._backwards += 1

@@ -3,6 +3,7 @@
 from torchmagic.records.accelerator import AcceleratorRecord
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.records.beginning import BeginningRecord
+from torchmagic.records.clipping import ClippingLineRecord, ClipRecord
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.connection import (
     DetachedLossRecord,
@@ -38,7 +39,6 @@ from torchmagic.records.feeding import (
 from torchmagic.records.finding import Finding
 from torchmagic.records.loop import (
     AccumulationRecord,
-    ClipRecord,
     DiscardedGradientsRecord,
     HandStepsRecord,
     IdleStepRecord,
@@ -130,6 +130,7 @@ KINDS: tuple[type, ...] = (
     ChecksumRecord,
     ClassCountsRecord,
     ClipRecord,
+    ClippingLineRecord,
     CollectiveRecord,
     CompilationRecord,
     CostsRecord,

@@ -75,29 +75,6 @@ class OwnStepsRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClipRecord:
-    """How often a line that clips gradients was followed by a step on what it had clipped; written as the run ends.
-
-    Args:
-        optimizer: The optimizer that owns the parameters.
-        step: The first step that did not use what was clipped.
-        used: Steps that used gradients as they were clipped.
-        unused: Steps before which it clipped old, reset or no gradients.
-        after_step: Those of them before which gradients were clipped that a step had used already.
-        place: The line.
-        empty: Those of them before which it was given no parameters at all.
-    """
-
-    optimizer: str
-    step: int
-    used: int
-    unused: int
-    after_step: int
-    place: Place | None
-    empty: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsteppedRecord:
     """An optimizer never stepped although its parameters got gradients; written as the run ends.
 

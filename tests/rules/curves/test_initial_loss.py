@@ -1,11 +1,13 @@
 """This file tests the rule on the first loss, on values written by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from torchmagic.records.model import ModelRecord
+from torchmagic.records.model import ModelRecord, ParameterRecord
 from torchmagic.records.notebook import OptimizerStateRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.curves.initial_loss import initial_loss
 
 
@@ -52,3 +54,16 @@ def test_only_a_layer_that_was_never_trained_is_to_be_set_to_zero(history):
 def test_targets_that_are_always_the_same_are_no_classes_to_guess(history, level, told):
     history.series("chance_loss", [level], ("loss",))
     assert len(found(history, 2.5)) == told
+
+
+@pytest.mark.parametrize(("parameters", "told"), [(("image",), 0), (("image", "net.weight"), 1)])
+@pytest.mark.parametrize("times", [2.5, 0.3])
+def test_an_input_that_is_made_to_suit_a_model_says_nothing_of_its_beginning(history, parameters, told, times):
+    history.group(parameters=parameters)
+    assert len(found(history, times)) == told
+
+
+def test_weights_that_belong_to_no_module_are_trained(history):
+    history.run.records.append(replace(history.group().run.of(GroupRecord)[0], parameters=("w",)))
+    history.run.records[:] = [each for each in history.run.records if not isinstance(each, ParameterRecord)]
+    assert len(found(history, 2.5)) == 1

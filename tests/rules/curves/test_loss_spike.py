@@ -1,7 +1,9 @@
 """This file tests the rule on spikes, on curves written by hand."""
 
 import numpy as np
+import pytest
 
+from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.rules.curves.loss_spike import loss_spike
 
 DRAW = np.random.default_rng(0)
@@ -41,3 +43,16 @@ def test_where_another_models_training_begins_is_no_spike(history):
 def test_a_loop_without_an_optimizer_has_no_step_to_name(history):
     history.losses([*CALM, 9.0, *CALM]).run.steps = 0
     assert list(loss_spike(history.run)) == []
+
+
+@pytest.mark.parametrize("clips", [True, False])
+def test_what_clips_already_is_not_to_clip(history, clips):
+    if clips:
+        history.run.records.append(ClippingLineRecord(step=0, place=None))
+    (finding,) = found(history, [*CALM, 9.0, *CALM])
+    assert ("clip_grad_norm_" in finding.fix) is not clips
+
+
+def test_a_rate_that_is_raised_until_the_loss_breaks_is_a_search(history):
+    history.group().rates([1e-5 * 1.1**step for step in range(len(CALM) + 1)])
+    assert found(history, [*CALM, 9.0]) == []

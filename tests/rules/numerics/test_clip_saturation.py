@@ -1,5 +1,9 @@
 """This file tests the rule on clipping that never stops, on norms written by hand."""
 
+import pytest
+
+from torchmagic.records.clipping import ClippingLineRecord
+from torchmagic.records.place import Place
 from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.numerics.clip_saturation import clip_saturation
 
@@ -41,3 +45,12 @@ def test_steps_without_a_gradient_are_left_out(history):
 def test_norms_of_which_one_has_a_scale_in_it_are_not_compared(history):
     history.run.records.append(ScaledGradientsRecord(step=0, deed=Deed.CLIP, scale=1024.0, place=None))
     assert found(history, [468.0] * 30, [0.001] * 30) == []
+
+
+@pytest.mark.parametrize(("lines", "told"), [((7,), 7), ((7, 9), None), ((), None)])
+def test_the_only_line_that_clips_is_shown(history, lines, told):
+    for line in lines:
+        place = Place(file="<cell>", line=line, source="clip_grad_norm_(net.parameters(), 1.0)")
+        history.run.records.append(ClippingLineRecord(step=0, place=place))
+    (finding,) = found(history, [8.0] * 30, [1.0] * 30)
+    assert finding.line == told

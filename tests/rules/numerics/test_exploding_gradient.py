@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
@@ -183,3 +184,11 @@ def test_the_model_whose_gradients_are_large_is_clipped_by_its_own_name():
     assert "clip_grad_norm_(net.parameters(), 1.0)" in found(norms, [1.0, 2.0, 3.0, 4.0], others=models)[0].fix
     nameless = [ModelRecord(name="Net", class_name="Net", **facts)]
     assert "clip_grad_norm_(model.parameters(), 1.0)" in found(norms, [1.0, 2.0, 3.0, 4.0], others=nameless)[0].fix
+
+
+@pytest.mark.parametrize("clips", [True, False])
+def test_what_clips_already_is_not_to_clip(clips):
+    others = [ClippingLineRecord(step=0, place=None)] if clips else []
+    (finding,) = found([*CALM, TIMES_MEDIAN + 1.0], others=others)
+    assert ("clip_grad_norm_" in finding.fix) is not clips
+    assert "lr" in finding.fix or "learning rate" in finding.fix

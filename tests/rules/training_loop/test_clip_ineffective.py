@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from torchmagic.records.clipping import ClipRecord
 from torchmagic.records.finding import Severity
-from torchmagic.records.loop import ClipRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.training_loop.clip_ineffective import clip_ineffective
 from torchmagic.session.run import Run

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from torchmagic.analyses.objective import chance_level, single_objective
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
-from torchmagic.records.model import ModelRecord
+from torchmagic.records.model import ModelRecord, ParameterRecord
 from torchmagic.records.notebook import OptimizerStateRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -30,14 +31,14 @@ MIN_TIMES = 0.5
 def initial_loss(run: Run, *, max_times: float = MAX_TIMES, min_times: float = MIN_TIMES) -> Iterator[Finding]:
     """Report a first cross-entropy that lies far from the logarithm of the number of classes."""
     objective = single_objective(run)
-    if objective is None or objective.altered or objective.num_classes < 2:  # noqa: PLR2004 - one class is no choice
+    if objective is None or _trains_no_model(run):  # an input is made to suit a model that was trained before
+        return
+    if objective.altered or objective.num_classes < 2:  # noqa: PLR2004 - one class is no choice
         return
     if len(objective.criteria) > 1 or len(objective.losses) > 1 or run.of(OptimizerStateRecord):
         return
     _, values = run.series("criterion", name=objective.losses[0])
-    if not values or not math.isfinite(values[0]):
-        return
-    if chance_level(run) == 0:  # the right answer stands in one place always: pairs are told apart, not classes
+    if not values or not math.isfinite(values[0]) or chance_level(run) == 0:  # pairs, told apart at one place
         return
     level = math.log(objective.num_classes)
     times = values[0] / level
@@ -63,3 +64,10 @@ def initial_loss(run: Run, *, max_times: float = MAX_TIMES, min_times: float = M
         if high
         else "# nothing, if the model was trained before",
     )
+
+
+def _trains_no_model(run: Run) -> bool:
+    """Whether there are models, and what the optimizers step on is no parameter of any of them."""
+    of_models = {each.name for each in run.of(ParameterRecord)}
+    trained = {name for each in run.of(GroupRecord) for name in each.parameters}
+    return bool(of_models and trained) and trained.isdisjoint(of_models)

@@ -15,7 +15,9 @@ import numpy as np
 
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import begins_anew, single_objective
+from torchmagic.analyses.rates import searches_rate
 from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, spikes
+from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.rules.rule import line_of, rule
@@ -26,7 +28,9 @@ from torchmagic.session.run import Run
 def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: float = MIN_TIMES) -> Iterator[Finding]:
     """Report the largest loss that is far outside of what the steps before it were like."""
     objective = single_objective(run)
-    if objective is None or len(objective.losses) > 1 or objective.sign != 1 or begins_anew(run):
+    if objective is None or len(objective.losses) > 1 or objective.sign != 1:
+        return
+    if begins_anew(run) or searches_rate(run):
         return
     steps, raw = run.series("loss", name=objective.losses[0])
     values = np.asarray(raw)
@@ -53,5 +57,7 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
             "spikes": int(high.sum()),
         },
         why="The steps before were alike and this one is not: its batch differs, or the step before went too far.",
-        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, 1.0)  # and look at the batch of this step",
+        fix="look at the batch of this step; lower the learning rate, or the bound of the clipping"
+        if run.of(ClippingLineRecord)
+        else f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, 1.0)  # and look at the batch of this step",
     )

@@ -17,8 +17,9 @@ from statistics import median
 
 from torchmagic.analyses.clipped_norms import clipped_norms
 from torchmagic.analyses.model_names import parameters_in
+from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.rules.rule import rule
+from torchmagic.rules.rule import only_line, rule
 from torchmagic.session.run import Run
 
 # Share of the steps that are clipped, and by how much in the median.
@@ -44,6 +45,7 @@ def clip_saturation(run: Run, *, min_share: float = MIN_SHARE, min_times: float 
         severity=Severity.INFO,
         confidence=0.8,
         title=f"{share:.0%} of the steps are clipped, usually by a factor of {median(times):.3g}",
+        **only_line([record.place for record in run.of(ClippingLineRecord) if record.place is not None], None),
         step=run.series("grad_norm_before_clip")[0][0],
         evidence={
             "share of steps clipped": share,

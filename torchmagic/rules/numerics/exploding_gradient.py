@@ -20,6 +20,7 @@ from torchmagic.analyses.breakdown import sound_part
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import last_beginning
 from torchmagic.analyses.rates import searches_rate
+from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
@@ -74,9 +75,16 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
         },
         why="Steps along such gradients throw the weights far away"
         + ("; the next loss is larger still." if _worsens(losses, steps[where]) else "."),
-        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run, parameter or _largest_of_all(run))}, 1.0)"
-        f"  # {'after backward()' if run.of(HandStepsRecord) else 'before optimizer.step()'}; or a smaller lr",
+        fix=_fix(run, parameter),
     )
+
+
+def _fix(run: Run, parameter: str | None) -> str:
+    if run.of(ClippingLineRecord):
+        return "lower the learning rate: the gradients are clipped already"
+    where = "after backward()" if run.of(HandStepsRecord) else "before optimizer.step()"
+    owner = parameters_in(run, parameter or _largest_of_all(run))
+    return f"torch.nn.utils.clip_grad_norm_({owner}, 1.0)  # {where}; or a smaller lr"
 
 
 def _worsens(losses: Mapping[int, float], step: int) -> bool:

@@ -15,9 +15,9 @@ in a list.
 
 from collections.abc import Iterator
 
+from torchmagic.records.clipping import ClipRecord
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.loop import ClipRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 

@@ -1,3 +1,4 @@
+# expect-line: nn.utils.clip_grad_norm_(model.parameters(), 0.01)
 import torch
 from torch import nn
 
