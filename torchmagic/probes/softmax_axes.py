@@ -105,13 +105,16 @@ class SoftmaxAxes:
         alone = next((each for each in over.values() if each.shape[each.dim] == 1), None)
         if alone is not None:
             self._add(alone, reason="alone", wanted=None)
-        for each in over.values():
+        batchwise = set()
+        for key, each in over.items():
             counts = each.inside or each.function == "log_softmax"
             if each.dim == 0 and 1 < each.shape[0] == self._given == self._returned and counts:
                 self._add(each, reason="batch", wanted=None)
+                batchwise.add(key)
         if self._recorder.step < SEARCHED_STEPS:
             nodes = walk(tensors, most=MOST_NODES).nodes
-            for found in (*mismatches(nodes), *picks(nodes)):
+            picked = [each for each in picks(nodes) if (each.node, each.shape) not in batchwise]
+            for found in (*mismatches(nodes), *picked):
                 module, site = self._producers.of(found.node)
                 softmax = _Softmax(_function(found.node), found.shape, found.dim, module, site, inside=True)
                 self._add(softmax, reason=found.reason, wanted=found.wanted)
