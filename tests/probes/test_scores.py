@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from torchmagic.probes.scores import scorers
 
@@ -36,3 +37,8 @@ def test_a_layer_of_sequences_gives_a_score_too(critic):
 @pytest.mark.parametrize("made", OTHERS.values(), ids=OTHERS)
 def test_what_is_compared_or_chosen_is_no_score(critic, made):
     assert scorers(made(critic(torch.randn(4, 3)))) == set()
+
+
+def test_of_a_factor_whose_number_is_not_there_no_sign_is_known(critic):
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert scorers(critic(torch.randn(4, 3)).mean() * torch.randn(())) == set()

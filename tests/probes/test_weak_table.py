@@ -58,6 +58,7 @@ def test_no_line_of_python_runs_for_what_dies_in_a_run_and_after_it():
 
     with Watch(Settings(save=False), session=Session()):
         train()  # what is imported at first is another matter
+    gc.collect()  # what other tests have left is none of this run's
     sys.setprofile(look)
     with Watch(Settings(save=False), session=Session()):
         train()

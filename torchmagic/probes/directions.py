@@ -13,6 +13,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import OwnStepsRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.marks import Marks
+from torchmagic.tensors.reduce import is_measurable
 
 # Steps that are looked at.
 MOST_STEPS = 16
@@ -60,4 +61,4 @@ class Directions:
 
 
 def _leaves(optimizer: Any) -> list[torch.Tensor]:
-    return [each for group in optimizer.param_groups for each in group["params"]]
+    return [each for group in optimizer.param_groups for each in group["params"] if is_measurable(each)]

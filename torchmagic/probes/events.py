@@ -59,7 +59,7 @@ EVENTS = (
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
     "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
-    "differentiated", "mode", "scaled", "softmax", "log_prob", "dropout",
+    "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",
 })  # fmt: skip

@@ -100,8 +100,13 @@ def saved(nodes: Iterable[Any]) -> Saved:
 
 def saved_tensor(node: Any, attribute: str) -> torch.Tensor | None:
     """Return a tensor that a node saved, as it lies in the graph; None where it saved none or cannot be read."""
-    tensors, _ = _read(node, attribute) if hasattr(type(node), attribute) else ([], False)
+    tensors = saved_tensors(node, attribute)
     return tensors[0] if tensors else None
+
+
+def saved_tensors(node: Any, attribute: str) -> list[torch.Tensor]:
+    """Return the tensors that a node saved under one name, such as indices; none where they cannot be read."""
+    return _read(node, attribute)[0] if hasattr(type(node), attribute) else []
 
 
 def _attributes(node: Any) -> tuple[str, ...]:

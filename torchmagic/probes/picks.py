@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from torchmagic.probes.graph_walk import saved_tensor
+from torchmagic.probes.graph_walk import saved_tensor, saved_tensors
 from torchmagic.probes.loss_values import axis_of
 from torchmagic.probes.producers import parents
 from torchmagic.probes.weighted_sums import Mismatch
@@ -51,8 +51,8 @@ def _picks_one_a_row(node: Any) -> bool:
         return index is not None and tuple(index.shape[1:]) == (1,) and node._saved_dim % 2 == 1
     if not name.startswith("IndexBackward"):
         return False
-    indices = node._saved_indices
-    if len(indices) != 2 or any(each is None or each.dim() != 1 for each in indices):  # noqa: PLR2004 - rows and columns
+    indices = saved_tensors(node, "_raw_saved_indices")  # a whole dimension has none
+    if len(indices) != 2 or any(each.dim() != 1 for each in indices):  # noqa: PLR2004 - rows and columns
         return False
     rows = indices[0]
     return rows.dtype is torch.long and torch.equal(rows, torch.arange(len(rows), device=rows.device))

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.graph_walk import saved_tensor
+from torchmagic.tensors.presence import has_numbers
 
 # Nodes through which a score stays one; what picks by an index, or compares, may bring in a target.
 THROUGH = (
@@ -60,6 +61,6 @@ def _given(node: Any) -> set[int]:
 
 def _sign(factor: torch.Tensor | None) -> int:
     """Return the sign of a single number; 0 for anything else, such as a weight of each sample."""
-    if factor is None or factor.numel() != 1 or factor.is_complex() or factor.is_meta:
+    if factor is None or factor.numel() != 1 or factor.is_complex() or not has_numbers(factor):
         return 0
     return 1 if factor.item() > 0 else -1
