@@ -203,3 +203,13 @@ def test_a_constructor_shows_its_arguments_to_who_makes_an_object_again_from_the
     with watch(save=False), watch(save=False):
         assert inspect.signature(kind.__init__) == bare
     assert inspect.signature(kind.__init__) == bare
+
+
+def test_the_line_that_made_a_loader_is_told_and_whether_an_earlier_cell_did(run_cell):
+    source = "loader = torch.utils.data.DataLoader(range(4))\n"
+    run, names = run_cell(source + "for _ in loader: pass")
+    (record,) = run.of(LoaderRecord)
+    assert (record.made.line, record.made_before) == (1, False)
+    run, _ = run_cell("for _ in loader: pass", names={"loader": names["loader"]})
+    (record,) = run.of(LoaderRecord)
+    assert record.made_before

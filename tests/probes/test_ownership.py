@@ -1,5 +1,7 @@
 """This file tests which parameters are said to get gradients that no optimizer uses."""
 
+import pytest
+
 from torchmagic.records.protocol import UnownedGradientsRecord
 
 LOOP = """
@@ -121,3 +123,20 @@ def test_a_copy_that_is_trained_in_the_place_of_the_model_is_named(run_cell):
         "net = copy.deepcopy(old)\n" + LOOP
     )
     assert unowned(run) == [("net.weight", "net.bias")] * 4
+
+
+@pytest.mark.parametrize(("loss", "scores"), [("-critic(x).mean()", True), ("critic(x).pow(2).mean()", False)])
+def test_a_model_is_a_critic_only_while_every_loss_is_nothing_but_its_score(run_cell, loss, scores):
+    run, _ = run_cell(f"""
+        critic, net = nn.Linear(3, 1), nn.Linear(3, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(4):
+            x = net(torch.randn(8, 3))
+            (-critic(x).mean()).backward()
+            x = net(torch.randn(8, 3))
+            ({loss}).backward()
+            x = net(torch.randn(8, 3))
+            (-critic(x).mean()).backward()
+            opt.step()
+        """)
+    assert {record.scores for record in run.of(UnownedGradientsRecord)} == {scores}
