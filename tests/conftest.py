@@ -5,6 +5,7 @@ import gc
 import multiprocessing
 import os
 import shutil
+import signal
 from collections import Counter
 
 import hypothesis
@@ -13,6 +14,10 @@ import pytest
 # A busy machine takes its time over an example.
 hypothesis.settings.register_profile("patient", parent=hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("patient")
+
+# A shell has what it begins in the background ignore interrupts; here they are raised, and looked at.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Folders of which a file takes long: begun first, none of them is left when all others are done.
 FIRST = ("corpus", "notebooks", "device", "typing", "crash", "jupyter")

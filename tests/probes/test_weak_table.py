@@ -47,7 +47,8 @@ def test_values_go_by_identity_and_die_with_their_objects():
     assert not table.items()
 
 
-def test_no_line_of_python_runs_for_what_dies_in_a_run_and_after_it():
+def lines_run_for_what_died(work):
+    """Returns the Python functions that were called because an object was gone, in `work` and in what it leaves."""
     seen = []
 
     def look(frame, event, _):
@@ -56,12 +57,31 @@ def test_no_line_of_python_runs_for_what_dies_in_a_run_and_after_it():
         if event == "call" and any(isinstance(each, weakref.ref) and each() is None for each in given):
             seen.append(code.co_qualname)
 
-    with Watch(Settings(save=False), session=Session()):
-        train()  # what is imported at first is another matter
-    gc.collect()  # what other tests have left is none of this run's
+    gc.collect()  # what others have left is none of this
     sys.setprofile(look)
+    try:
+        work()
+        gc.collect()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def watched():
     with Watch(Settings(save=False), session=Session()):
         train()
-    gc.collect()
-    sys.setprofile(None)
-    assert seen == []
+
+
+def test_no_line_of_python_runs_for_what_dies_in_a_run_and_after_it():
+    watched()  # what is imported at first is another matter
+    # Once a process has compiled a model, torch itself notes each module that begins there.
+    assert lines_run_for_what_died(watched) == lines_run_for_what_died(train)
+
+
+def test_nor_where_a_model_was_compiled_before():
+    torch.compile(nn.Linear(2, 2), backend="eager")(torch.ones(1, 2))
+    try:
+        watched()
+        assert lines_run_for_what_died(watched) == lines_run_for_what_died(train)
+    finally:
+        torch._dynamo.reset()
