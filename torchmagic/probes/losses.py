@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.loss_rows import rows_of
 from torchmagic.probes.loss_shares import Shares, Value
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.riders import Riders
@@ -40,6 +41,8 @@ class _Waiting:
 class Losses:
     """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer.
 
+    ``loss_rows``, under the same name, is recorded where it changes: over how many samples the loss was taken.
+
     A loss that was divided because several batches make one step is recorded whole, at the step's end.
 
     Args:
@@ -55,6 +58,7 @@ class Losses:
         self._fetcher = _Waiting(self)
         self._names: dict[tuple[int, int], tuple[str]] = {}  # by code object and instruction
         self._codes: list[Site | None] = []  # held, so that no other code gets their identities
+        self._rows: dict[str, int] = {}
         self._scaling = Scaling()
         self._shares = Shares()
 
@@ -96,6 +100,10 @@ class Losses:
             name = self._names[where] = (loss_name(site),)
             self._codes.append(site)
             self._recorder.add(BackwardRecord(name=name[0], place=place_of(site)))
+        rows = rows_of(loss)
+        if rows and rows != self._rows.get(name[0]):
+            self._rows[name[0]] = rows
+            self._recorder.append("loss_rows", (rows,), name)
         value = loss.item() if loss.is_cpu else loss.detach()
         divisor = self._shares.divisor(name[0], loss)
         if divisor is not None:

@@ -56,3 +56,10 @@ def test_what_clips_already_is_not_to_clip(history, clips):
 def test_a_rate_that_is_raised_until_the_loss_breaks_is_a_search(history):
     history.group().rates([1e-5 * 1.1**step for step in range(len(CALM) + 1)])
     assert found(history, [*CALM, 9.0]) == []
+
+
+@pytest.mark.parametrize(("rows", "told"), [(1, 0), (4, 1), (16, 1)])
+def test_a_mean_over_few_samples_lies_further_off(history, rows, told):
+    losses = [*CALM, 6.0, *CALM]
+    history.series("loss_rows", [64, rows, 64], ("loss",), steps=[0, len(CALM), len(CALM) + 1])
+    assert len(found(history, losses)) == told

@@ -16,7 +16,7 @@ import numpy as np
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import begins_anew, single_objective
 from torchmagic.analyses.rates import searches_rate
-from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, spikes
+from torchmagic.analyses.spikes import MIN_DEVIATIONS, MIN_TIMES, WINDOW, rows_at, spikes
 from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loss import BackwardRecord
@@ -36,7 +36,10 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
     values = np.asarray(raw)
     if not run.steps or len(values) <= WINDOW or not np.isfinite(values).all():
         return
-    high, level, spread = spikes(values, float(values[0]), min_deviations=min_deviations, min_times=min_times)
+    rows = rows_at(run, objective.losses[0], steps)
+    high, level, spread = spikes(
+        values, float(values[0]), rows=rows, min_deviations=min_deviations, min_times=min_times
+    )
     after = values[WINDOW:]
     if not high.any():
         return
