@@ -48,6 +48,7 @@ from torchmagic.probes.loss_scaling import LossScaling
 from torchmagic.probes.losses import Losses
 from torchmagic.probes.mixed_precision import MixedPrecision
 from torchmagic.probes.modes import Modes
+from torchmagic.probes.moving_targets import MovingTargets
 from torchmagic.probes.objectives import Objectives
 from torchmagic.probes.optimizer_groups import BuildingSites, OptimizerGroups
 from torchmagic.probes.ownership import Ownership
@@ -203,6 +204,7 @@ class Assembly:
             yield self._parts(GradientUses, self._cast)
         if settings.watches("backward"):
             yield self._parts(Objectives)
+            yield self._parts(MovingTargets, self._cast)
 
     def _speed(self, settings: Settings) -> Iterator[Probe]:
         """Yield the probes of what makes steps slow, and of what the first layer is given, which shows with leaves."""

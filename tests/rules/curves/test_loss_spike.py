@@ -63,3 +63,9 @@ def test_a_mean_over_few_samples_lies_further_off(history, rows, told):
     losses = [*CALM, 6.0, *CALM]
     history.series("loss_rows", [64, rows, 64], ("loss",), steps=[0, len(CALM), len(CALM) + 1])
     assert len(found(history, losses)) == told
+
+
+@pytest.mark.parametrize(("moved", "told"), [(60, 0), (41, 0), (40, 1), (61, 1)])
+def test_a_loss_to_the_answers_of_a_network_that_was_changed_meanwhile_is_another_one(history, moved, told):
+    history.series("answers_moved", [1.0], ("target",), steps=[moved])
+    assert len(found(history, [*CALM, 9.0, *CALM])) == told

@@ -12,6 +12,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import begins_anew, single_objective
@@ -40,6 +41,7 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
     high, level, spread = spikes(
         values, float(values[0]), rows=rows, min_deviations=min_deviations, min_times=min_times
     )
+    high = high & ~_has_other_targets(run, np.asarray(steps))
     after = values[WINDOW:]
     if not high.any():
         return
@@ -64,3 +66,10 @@ def loss_spike(run: Run, *, min_deviations: float = MIN_DEVIATIONS, min_times: f
         if run.of(ClippingLineRecord)
         else f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, 1.0)  # and look at the batch of this step",
     )
+
+
+def _has_other_targets(run: Run, steps: NDArray[np.int_]) -> NDArray[np.bool_]:
+    """Return whether each value is one to other targets than those before: a network that gives them was changed."""
+    moves = np.asarray(run.series("answers_moved")[0], dtype=int)
+    begun, reached = (np.searchsorted(moves, each, side="right") for each in (steps[:-WINDOW], steps[WINDOW:]))
+    return reached > begun
