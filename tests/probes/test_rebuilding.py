@@ -38,3 +38,16 @@ def test_new_parameters_and_new_weights_begin_a_new_count(run_cell):
     assert rebuilt(run_cell, "net = nn.Linear(3, 1)", "opt = torch.optim.Adam(net.parameters())") == []
     assert rebuilt(run_cell, "net.reset_parameters()", "opt = torch.optim.Adam(net.parameters())") == []
     assert rebuilt(run_cell, "net.load_state_dict(net.state_dict())", "opt = torch.optim.Adam(net.parameters())") == []
+
+
+def test_a_model_with_other_buffers_begins_a_new_count(run_cell):
+    prune = "from torch.nn.utils import prune; prune.l1_unstructured(net, 'weight', amount=0.2)"
+    assert rebuilt(run_cell, prune, "opt = torch.optim.Adam(net.parameters(), lr=0.1)") == []
+    (record,) = rebuilt(run_cell, f"if not epoch: {prune}", "opt = torch.optim.Adam(net.parameters(), lr=0.1)")
+    assert record.built == 4
+
+
+def test_buffers_that_move_in_training_are_the_same(run_cell):
+    norm = "net = globals().setdefault('norm', nn.Sequential(nn.Linear(3, 1), nn.BatchNorm1d(1)))"
+    (record,) = rebuilt(run_cell, norm, "opt = torch.optim.Adam(net.parameters(), lr=0.1)")
+    assert record.built == 4

@@ -10,7 +10,7 @@ import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
-from torchmagic.probes.module_parts import parameters_of
+from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site
 from torchmagic.probes.taps import Taps
@@ -55,6 +55,7 @@ class _Line:
     def __init__(self, lines: tuple[Site, ...], some: list[torch.Tensor], count: int) -> None:
         self.lines, self.count = lines, count
         self.parameters = [weakref.ref(each) for each in some]
+        self.buffers: list[weakref.ref[torch.Tensor]] | None = None  # of their model, once one has stepped
         self.name = self.class_name = ""
         self.keeps_state = self.closed = False
         self.steps: list[int] = []  # of each that stepped
@@ -72,7 +73,8 @@ class _Line:
 class Rebuilding:
     """Records ``RebuiltOptimizerRecord`` as the run ends, for each line that built three or more.
 
-    Parameters that were loaded or initialised anew since count as new ones.
+    Parameters that were loaded or initialised anew since count as new ones, and so do those of a model that got other
+    buffers, as pruning gives it a new mask.
     """
 
     flush = nothing_waits
@@ -111,6 +113,8 @@ class Rebuilding:
         tensors = [p for group in optimizer.param_groups for p in group["params"]]
         some, lines = tensors[:: len(tensors) // FEW or 1], lines_of(optimizer, frame)
         line = next((each for each in self._lines if each.lines == lines and each.has(some, len(tensors))), None)
+        if line is not None and line.buffers is not None and not _same(line.buffers, self._buffers(line)):
+            line.closed, line = True, None
         if line is None:
             if len(self._lines) >= MOST_LINES:
                 self._lines.pop(0)
@@ -145,10 +149,20 @@ class Rebuilding:
             line.steps[-1] += 1
             return
         line.steps.append(1)
+        line.buffers = [weakref.ref(each) for each in self._buffers(line)]
         line.name, line.class_name = self._cast.optimizer(optimizer).name, type(optimizer).__name__
         line.keeps_state = line.keeps_state or _keeps_state(optimizer)
         settings = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
         line.settings.add(repr(settings))
+
+    def _buffers(self, line: _Line) -> list[torch.Tensor]:
+        """Return the buffers of the model that has a line's parameters."""
+        first = line.parameters[0]() if line.parameters else None
+        for model in self._cast.models:
+            root = model.ref()
+            if root is not None and any(ref() is first for ref in model.parameters.values()):
+                return list(buffers_of(root))
+        return []
 
     def _renewed(self, what: Any, frame: FrameType) -> None:
         """Count parameters that got other values as new ones."""
@@ -160,6 +174,10 @@ class Rebuilding:
 
     def _begins_pass(self, loader: Any, iterator: Any, nanoseconds: int, frame: FrameType) -> None:
         self._passes[id(loader.dataset)] += 1
+
+
+def _same(refs: list[weakref.ref[torch.Tensor]], tensors: list[torch.Tensor]) -> bool:
+    return len(refs) == len(tensors) and all(ref() is each for ref, each in zip(refs, tensors, strict=True))
 
 
 def _keeps_state(optimizer: torch.optim.Optimizer) -> bool:
