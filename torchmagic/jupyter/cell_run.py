@@ -52,6 +52,7 @@ class CellRun:
         self._showing = showing
         self._source, self._file_names = source, file_names
         self._watch: Watch | None = None
+        self._num_records, self._shown = -1, True
         self._session = WaitingRoom(session) if automatic else session
 
     @property
@@ -104,7 +105,11 @@ class CellRun:
     @property
     def _is_shown(self) -> bool:
         """Whether this process is the one to show it: of the ranks of a distributed run, rank 0 is."""
-        return self.settings.every_rank or self.run is None or is_shown(self.run)
+        if self.settings.every_rank or self.run is None:
+            return True
+        if len(self.run.records) != self._num_records:  # asked at each step, and a run may have thousands
+            self._num_records, self._shown = len(self.run.records), is_shown(self.run)
+        return self._shown
 
     def _step(self, run: Run) -> None:
         self._admit(run)

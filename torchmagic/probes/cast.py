@@ -10,7 +10,7 @@ from torch import nn
 
 from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.left_out import LeftOut
-from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy
+from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy, present
 from torchmagic.probes.module_parts import buffers_of, is_compiled, parameters_of
 from torchmagic.probes.names import Names, unused
 from torchmagic.probes.pacing import next_look
@@ -71,7 +71,7 @@ class Cast:
             self._tell_optimizers()
         if step >= self._next_look:
             self._next_look = next_look(step)
-            for model in self.models:
+            for model in present(self.models):
                 self._record_parameters(model, model.read())
 
     def detach(self) -> None:
@@ -100,7 +100,7 @@ class Cast:
 
     def path_of(self, module: nn.Module) -> str | None:
         """Return the path of a module of any model, or None."""
-        for model in self.models:
+        for model in present(self.models):
             path = model.path_of(module)
             if path is not None:
                 return path
@@ -124,7 +124,7 @@ class Cast:
     def _discover(self, module: nn.Module, frame: FrameType) -> Model | None:
         if next(parameters_of(module), None) is None:
             return None
-        for model in self.models:
+        for model in present(self.models):
             if model.path_of(module) is not None and model.ref() is not None:
                 return model
         root, name = self.names.of_model(module, frame)
@@ -207,7 +207,7 @@ class Cast:
     def _read_optimizer(self, entry: Optimizer, optimizer: torch.optim.Optimizer) -> None:
         tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         later = {id(tensor) for tensor in tensors} if entry.is_new and self._recorder and self._recorder.step else set()
-        for model in self.models:  # one that gets another optimizer may have got other layers before
+        for model in present(self.models):  # one that gets another optimizer may have got other layers before
             own = later and (model is self.current or any(id(ref()) in later for ref in model.parameters.values()))
             if model.lends or own:
                 self._record_parameters(model, model.read())
@@ -217,7 +217,7 @@ class Cast:
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
 
     def _known(self) -> dict[int, str]:
-        return {id(ref()): name for model in self.models for name, ref in model.parameters.items()}
+        return {id(ref()): name for model in present(self.models) for name, ref in model.parameters.items()}
 
     def stand_in(self, by_hand: ByHand) -> None:
         """Name what a loop trains without an optimizer: as a model has it, else by the variable that holds it."""

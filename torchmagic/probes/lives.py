@@ -14,6 +14,7 @@ from torch.utils.data.dataloader import _InfiniteConstantSampler
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
 from torchmagic.probes.life import Life, make_of, settings_of
+from torchmagic.probes.members import present
 from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.sites import Site
 from torchmagic.probes.storages import tensors_in
@@ -180,7 +181,7 @@ class Lives:
     def _find(self, optimizer: torch.optim.Optimizer) -> Life | None:
         """Return the life that an optimizer's parameters are in; a new one of a model that was built in this run."""
         first = next((ref() for ref in self._cast.optimizer(optimizer).refs), None)
-        model = next((m for m in self._cast.models if any(r() is first for r in m.parameters.values())), None)
+        model = next((m for m in present(self._cast.models) if any(r() is first for r in m.parameters.values())), None)
         module = model.ref() if model is not None else None
         life = None
         if model is not None and module is not None and first is not None:

@@ -1,7 +1,8 @@
 """This file is the members of a run: what is known of a model and of an optimizer that take part."""
 
 import weakref
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -16,7 +17,31 @@ class _Nobody:
 nobody: weakref.ref[Any] = weakref.ref(_Nobody())
 
 
-class Model:
+class _Member:
+    """Is there until it and all its parameters are gone, and then never again."""
+
+    ref: weakref.ref[Any]
+    gone = False
+
+    def is_gone(self) -> bool:
+        """Whether nothing of it is left."""
+        if not self.gone and self.ref() is None:
+            self.gone = all(ref() is None for ref in self._owned())
+        return self.gone
+
+    def _owned(self) -> Iterable[weakref.ref[Any]]:
+        raise NotImplementedError
+
+
+M = TypeVar("M", bound=_Member)
+
+
+def present(members: Iterable[M]) -> list[M]:
+    """Return those of which something is left: a search, or a loop over copies of a model, leaves thousands behind."""
+    return [each for each in members if not (each.gone or each.is_gone())]
+
+
+class Model(_Member):
     """A model that took part: its name, its modules' paths and its parameters' names."""
 
     def __init__(self, module: nn.Module, name: str) -> None:
@@ -50,6 +75,9 @@ class Model:
                 new.append(name)
         return new
 
+    def _owned(self) -> Iterable[weakref.ref[Any]]:
+        return self.parameters.values()
+
     def path_of(self, module: nn.Module) -> str | None:
         """Return the path of one of its modules, or None; identities are given again once a module is gone."""
         ref = self._parts.get(id(module))
@@ -79,7 +107,7 @@ class ByHand:
         return [{"params": self.leaves}]
 
 
-class Optimizer:
+class Optimizer(_Member):
     """An optimizer that stepped: its name, its parameters and what they are called."""
 
     def __init__(self, optimizer: Any, name: str) -> None:
@@ -97,6 +125,9 @@ class Optimizer:
     def is_new(self) -> bool:
         """Whether its parameters were never read."""
         return not self.refs
+
+    def _owned(self) -> Iterable[weakref.ref[Any]]:
+        return self.refs
 
     def part(self) -> None:
         """Take it for gone."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.members import Model
+from torchmagic.probes.members import Model, present
 from torchmagic.probes.scores import scorers
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import UnownedGradientsRecord
@@ -46,8 +46,9 @@ class Ownership:
         if step >= FIRST_STEPS and self._taps is not None:
             between = BETWEEN_LOOKS if step < LATER_STEPS else BETWEEN_LATER_LOOKS
             self._taps.rest(self, until=step - step % between + between)
-        owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
-        for model in self._cast.models:
+        entries = present(self._cast.optimizers)
+        owned = {id(tensor) for entry in entries for ref in entry.refs if (tensor := ref()) is not None}
+        for model in present(self._cast.models):
             if self._looks.get(model.name, 0) < MOST_LOOKS:
                 self._look(model, owned)
 

@@ -10,7 +10,7 @@ import torch
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import RECOMPUTING, custom, leaves, roots, walk
 from torchmagic.probes.losses import loss_name
-from torchmagic.probes.members import Model
+from torchmagic.probes.members import Model, present
 from torchmagic.probes.pacing import FIRST_STEPS, Pacer, next_look
 from torchmagic.probes.sites import place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -139,12 +139,12 @@ class Reach:
         )
 
     def _models(self) -> Iterable[Model]:
-        return [model for model in self._cast.models if model.ref() is not None]
+        return [model for model in present(self._cast.models) if model.ref() is not None]
 
     def _parameters(self) -> set[int]:
         """Return the identities of all parameters that are known, of models or of optimizers."""
-        refs: list[Any] = [ref for model in self._cast.models for ref in model.parameters.values()]
-        refs += [ref for entry in self._cast.optimizers for ref in entry.refs]
+        refs: list[Any] = [ref for model in present(self._cast.models) for ref in model.parameters.values()]
+        refs += [ref for entry in present(self._cast.optimizers) for ref in entry.refs]
         return {id(tensor) for ref in refs if (tensor := ref()) is not None}
 
 

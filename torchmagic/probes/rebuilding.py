@@ -10,6 +10,7 @@ import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
+from torchmagic.probes.members import present
 from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site
@@ -158,7 +159,7 @@ class Rebuilding:
     def _buffers(self, line: _Line) -> list[torch.Tensor]:
         """Return the buffers of the model that has a line's parameters."""
         first = line.parameters[0]() if line.parameters else None
-        for model in self._cast.models:
+        for model in present(self._cast.models):
             root = model.ref()
             if root is not None and any(ref() is first for ref in model.parameters.values()):
                 return list(buffers_of(root))

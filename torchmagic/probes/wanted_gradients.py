@@ -6,6 +6,7 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph_walk import leaves, walk
+from torchmagic.probes.members import present
 from torchmagic.probes.module_parts import modules_of
 
 OF_MODULES, OF_TENSORS = ("_backward_hooks", "_backward_pre_hooks"), ("_backward_hooks", "_post_accumulate_grad_hooks")
@@ -21,7 +22,7 @@ class WantedGradients:
     def look(self, tensors: Any) -> None:
         """Look at a backward that begins."""
         nodes, complete = walk(tensors)
-        owned = {id(ref()) for each in self._cast.optimizers for ref in each.refs}
+        owned = {id(ref()) for each in present(self._cast.optimizers) for ref in each.refs}
         found = list(leaves(nodes))
         self.by_others = (
             not complete
@@ -34,7 +35,8 @@ class WantedGradients:
         self.by_others = True
 
     def _modules(self) -> list[nn.Module]:
-        return [part for each in self._cast.models if (module := each.ref()) is not None for part in modules_of(module)]
+        alive = [module for each in present(self._cast.models) if (module := each.ref()) is not None]
+        return [part for module in alive for part in modules_of(module)]
 
 
 def _is_heard(owner: Any, places: tuple[str, ...]) -> bool:
