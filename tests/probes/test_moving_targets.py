@@ -44,3 +44,24 @@ def test_weights_that_stay_or_that_an_optimizer_trains_are_no_news(run_cell):
     assert moves(run_cell, ask="with torch.no_grad(): answer = (target(x) + net(x)) / 2", sync="pass") == []
     run, _ = run_cell("import copy\n" + CELL.format(ask="answer = net(x).detach()", sync="pass"))
     assert run.series("answers_moved")[0] == []
+
+
+def test_a_network_that_comes_late_is_followed(run_cell):
+    run, _ = run_cell("""
+    import copy
+    net, target = nn.Linear(3, 1), None
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(60):
+        if step == 40:
+            target = copy.deepcopy(net)
+        if step == 50:
+            target.load_state_dict(net.state_dict())
+        x = torch.randn(16, 3)
+        with torch.no_grad():
+            answer = target(x) if target else 0.0
+        loss = (net(x) - 1 - 0.5 * answer).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """)
+    assert run.series("answers_moved", name="target")[0] == [50]

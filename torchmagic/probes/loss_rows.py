@@ -10,15 +10,17 @@ MOST_NODES = 16
 
 def rows_of(loss: torch.Tensor) -> int:
     """Return the first size of what a loss was reduced from, its samples for the usual criteria; 0 where unknown."""
-    todo, left = [loss.grad_fn], MOST_NODES
+    todo: list[Any] = [loss.grad_fn]
+    left = MOST_NODES
     while todo and left:
-        node: Any = todo.pop()
+        node = todo.pop()
         left -= 1
-        if node is None or not node.next_functions:  # a parameter: it has the same size in every batch
+        parents = node.next_functions if node is not None else ()
+        if not parents:  # a parameter: it has the same size in every batch
             continue
-        shape = getattr(node, "_input_metadata", ((),))[0]
-        size = tuple(getattr(shape, "shape", ()))
+        metadata = getattr(node, "_input_metadata", None)
+        size = getattr(metadata[0], "shape", None) if metadata else None
         if size:
             return int(size[0])
-        todo.extend(parent for parent, _ in reversed(node.next_functions))
+        todo.extend([parent for parent, _ in reversed(parents)])
     return 0

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.members import Model
+from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.members import present
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
@@ -28,50 +29,52 @@ class MovingTargets:
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
+        self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._seen: dict[str, tuple[Any, ...]] = {}
-        self._answers: tuple[tuple[int, int], dict[str, weakref.ref[nn.Parameter] | None]] = ((0, 0), {})
+        self._known = 0, 0
+        self._answers: dict[str, weakref.ref[nn.Parameter]] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models."""
-        self._recorder = recorder
+        self._taps, self._recorder = taps, recorder
         taps.on("root_begin", self._called)
 
     def detach(self) -> None:
         """Let go of everything."""
-        self._recorder = None
+        self._taps = self._recorder = None
         self._seen.clear()
+        self._answers.clear()
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        model = self._cast.called
-        if model is None or self._recorder is None or not self._recorder.step:
+        if self._recorder is None or not self._recorder.step:
             return
-        last = self._last_weights(model)
-        present = _look(last) if last is not None else None
-        if present is None:
+        known = len(self._cast.models), len(self._cast.optimizers)
+        if known != self._known:
+            self._known = known
+            self._find_answering()
+        if not self._answers and self._taps is not None:
+            self._taps.rest(self, until=NEVER)  # whoever comes wakes it
+            return
+        model = self._cast.called
+        last = self._answers[model.name]() if model is not None and model.name in self._answers else None
+        weights = _look(last) if last is not None else None
+        if weights is None or model is None:
             return
         before = self._seen.get(model.name)
-        self._seen[model.name] = present
-        if before is not None and before != present:
+        self._seen[model.name] = weights
+        if before is not None and before != weights:
             self._recorder.append("answers_moved", (1.0,), (model.name,))
 
-    def _last_weights(self, model: Model) -> torch.Tensor | None:
-        """Return the last parameter of a model that only answers; None for one that is trained."""
-        now = len(self._cast.models), len(self._cast.optimizers)
-        known, answers = self._answers
-        if known != now:
-            answers.clear()
-            self._answers = now, answers
-        if model.name not in answers:
-            answers[model.name] = self._answering(model) if len(answers) < MOST_MODELS else None
-        ref = answers[model.name]
-        return ref() if ref is not None else None
-
-    def _answering(self, model: Model) -> "weakref.ref[nn.Parameter] | None":
+    def _find_answering(self) -> None:
+        """Find the last parameter of each model that only answers."""
         trained = {name for entry in self._cast.at_work.steppers for name in entry.names}
-        if not model.parameters or not trained or not trained.isdisjoint(model.parameters):
-            return None
-        return list(model.parameters.values())[-1]
+        models = present(self._cast.models)[-MOST_MODELS:] if trained else []
+        self._answers = {
+            each.name: list(each.parameters.values())[-1]
+            for each in models
+            if each.parameters and trained.isdisjoint(each.parameters)
+        }
 
 
 def _look(weights: torch.Tensor) -> tuple[Any, ...] | None:
