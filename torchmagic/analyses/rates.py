@@ -10,6 +10,8 @@ from torchmagic.records.objective import GroupRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.session.run import Run
 
+# A rate below this moves no float32 weight.
+ZERO = 1e-12
 # A rate that ends as high as it ever was, and this many times its beginning, looks for its own limit.
 RANGE_TEST = 30.0
 # A warm-up that has passed its base by this factor, and still rises, was to end there.

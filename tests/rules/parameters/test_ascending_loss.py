@@ -187,3 +187,29 @@ def test_a_loss_that_falls_without_end_is_told_whatever_its_criterion_does(histo
 )
 def test_other_losses_below_zero_are_silent(history, losses, criterion, objective):
     assert beside(history, losses, criterion, **objective) == []
+
+
+LINE = [0.1 * (1 - step / 20) for step in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        (LINE, ["the learning rate of opt falls below 0 at step 21: from there steps go up"]),
+        ([max(rate, 0.0) for rate in LINE], []),
+        ([*[0.1] * 26, *[-0.1] * 4], []),  # four steps
+        ([-0.1] * 30, []),  # whoever begins so means it
+        ([0.1] * 30, []),
+    ],
+)
+def test_a_rate_that_falls_below_zero_is_told(history, rates, told):
+    history.losses(RISES).group().rates(rates)
+    findings = list(ascending_loss(history.run))
+    assert [each.title for each in findings] == told
+    assert [each.evidence["steps below 0"] for each in findings] == [9] * len(told)
+
+
+def test_the_rate_that_a_next_step_would_have_is_no_step(history):
+    history.losses(RISES).group().rates([*[0.1] * 26, *[-0.1] * 5])
+    history.run.steps = 30
+    assert list(ascending_loss(history.run)) == []

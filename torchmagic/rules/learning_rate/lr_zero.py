@@ -17,17 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torchmagic.analyses.counting import MOST_NAMED, few
-from torchmagic.analyses.optimizer_lines import built_with, place_of_setting
-from torchmagic.analyses.rates import Rate, rates
-from torchmagic.analyses.source_lines import lines_assigning, lines_computing_rates
-from torchmagic.analyses.texts import places_by
+from torchmagic.analyses.optimizer_lines import built_with
+from torchmagic.analyses.rate_lines import place_of_rate
+from torchmagic.analyses.rates import ZERO, Rate, rates
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
-from torchmagic.rules.rule import Located, line_of, rule
+from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
-# A rate below this moves no float32 weight; the catalogue's number.
-ZERO = 1e-12
 # Share of the steps, and number of steps, from which on it is no accident (catalogue).
 MIN_SHARE = 0.3
 MIN_STEPS = 10
@@ -60,7 +57,7 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
             confidence=0.95,
             title=f"the learning rate of {subjects} is 0 for {share:.0%} of the steps",
             optimizer=optimizer,
-            **_place(run, rate),
+            **line_of(place_of_rate(run, rate)),
             step=rate.group.step + int(np.flatnonzero(zero)[0]),
             evidence={
                 "share of steps at 0": share,
@@ -99,17 +96,6 @@ def _is_frozen(run: Run, rate: Rate) -> bool:
     trainable = {record.name: record.trainable for record in run.of(ParameterRecord)}
     names = rate.group.parameters
     return bool(names) and not any(trainable.get(name, True) for name in names)
-
-
-def _place(run: Run, rate: Rate) -> Located:
-    """Return the line that builds the schedule, else one that sets the rate by hand, else that of the optimizer."""
-    for schedule in rate.schedules:
-        if any(schedule.base_lr) and (schedule.built or schedule.place):
-            return line_of(schedule.built or schedule.place)
-    by_hand = places_by(run, lines_computing_rates) or places_by(run, lambda text: lines_assigning(text, "lr"))
-    if by_hand and rate.values.max() >= ZERO:
-        return line_of(by_hand[0])
-    return line_of(place_of_setting(run, rate.group, "lr"))
 
 
 def _fix(run: Run, rate: Rate) -> str:

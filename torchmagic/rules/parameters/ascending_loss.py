@@ -3,8 +3,9 @@
 *Symptom*: the criterion rises from step to step without bound, smoothly, as if training worked in reverse.
 
 *Why it happens*: ``maximize=True`` on the optimizer, a minus sign in front of a criterion that already is something to
-be made small, or both meant and one forgotten; an optimizer of one's own that adds the gradient. So with a term beside
-the criterion, such as a KL divergence, that has the wrong sign: the loss then falls below any number.
+be made small, or both meant and one forgotten; an optimizer of one's own that adds the gradient; a learning rate that
+falls below zero, as a straight line does behind its end. So with a term beside the criterion, such as a KL divergence,
+that has the wrong sign: the loss then falls below any number.
 
 *What to try*: drop the sign, or the option. A score that should grow is negated once: ``loss = -score``.
 
@@ -23,6 +24,8 @@ from torchmagic.analyses.loss_curve import SHARE
 from torchmagic.analyses.objective import Objective, single_objective
 from torchmagic.analyses.optimizer_lines import built_with, place_of_building, place_of_setting
 from torchmagic.analyses.other_terms import endless_fall, line_of_other_term
+from torchmagic.analyses.rate_lines import place_of_rate
+from torchmagic.analyses.rates import ZERO, rates
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import OwnStepsRecord
@@ -42,7 +45,8 @@ NEGATION = re.compile(r"(?:=|return|\()\s*-\s*[\w(]|-\s*1(?:\.0?)?\s*\*|\*\s*\(?
 
 @rule
 def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]:
-    """Report a run that goes up its criterion, by the optimizer's option or by a sign."""
+    """Report a run that goes up its criterion, by the optimizer's option, by a sign or by the sign of a rate."""
+    yield from _negative_rates(run)
     objective, groups = single_objective(run), run.of(GroupRecord)
     models = {record.name for record in run.of(ParameterRecord)}
     if objective is None or not groups or any(not set(group.parameters) & models for group in groups):
@@ -66,6 +70,35 @@ def ascending_loss(run: Run, *, min_rise: float = MIN_RISE) -> Iterator[Finding]
         step=groups[0].step,
         **_told(run, objective, groups[0], {"last over first value": rise, "threshold": min_rise}),
     )
+
+
+def _negative_rates(run: Run) -> Iterator[Finding]:
+    """Report the first group of each optimizer whose rate was above zero, and is below it later on."""
+    told: set[str] = set()
+    for rate in rates(run):
+        below = np.flatnonzero(rate.values[: rate.num_steps] < -ZERO)
+        if len(below) < MIN_STEPS or rate.values[0] <= 0 or rate.group.optimizer in told:
+            continue
+        told.add(rate.group.optimizer)
+        first = rate.group.step + int(below[0])
+        yield Finding(
+            rule="ascending-loss",
+            severity=Severity.ERROR,
+            confidence=0.95,
+            title=f"the learning rate of {rate.group.subject} falls below 0 at step {first}: from there steps go up",
+            optimizer=rate.group.optimizer,
+            **line_of(place_of_rate(run, rate)),
+            step=first,
+            evidence={
+                "steps below 0": len(below),
+                "steps": rate.num_steps,
+                "threshold": MIN_STEPS,
+                "least rate": float(rate.values.min()),
+                "schedule": rate.schedules[0].class_name if rate.schedules else "none",
+            },
+            why="A step goes down the gradient times the rate; times a rate below 0 it goes up.",
+            fix="max(0.0, …)  # around the factor; and plan the schedule for all steps that it makes",
+        )
 
 
 def _climbing(run: Run) -> set[str]:
