@@ -100,3 +100,20 @@ def test_each_line_that_clips_is_told_once(run_cell):
     lines = "opt.zero_grad()", "F.mse_loss(net(x), y).backward()", CLIP, "clip_grad_value_(net.parameters(), 1.0)"
     run, _ = run_cell(SETUP.format("\n    ".join([*lines, "opt.step()", "clip_grad_norm_(net.parameters(), 1e9)"])))
     assert [record.place.source for record in run.of(ClippingLineRecord)] == list(lines[2:])
+
+
+@pytest.mark.parametrize(
+    ("other", "gradless"),
+    [
+        ("other.parameters()", [7]),  # the first clip is before the first step
+        ("[*other.parameters(), *net.parameters()]", []),
+        ("[]", []),
+        ("[*other.parameters(), x.requires_grad_()]", []),
+    ],
+)
+def test_a_clip_of_what_has_no_gradient_and_no_optimizer_is_for_nothing(run_cell, other, gradless):
+    setup = "other = nn.Linear(3, 4)\n" + SETUP
+    clip = f"clip_grad_norm_({other}, 0.1)"
+    lines = ["x.requires_grad_()", "opt.zero_grad()", "F.mse_loss(net(x), y).backward()", clip, "opt.step()"]
+    run, _ = run_cell(setup.format("\n    ".join(lines)))
+    assert [record.gradless for record in run.of(ClipRecord) if record.gradless] == gradless

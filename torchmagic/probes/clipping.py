@@ -35,7 +35,7 @@ class _Line:
         self.fresh = False  # a backward had run since that step
         self.backwards = 0
         self.clipped: dict[int, tuple[int, int]] = {}
-        self.used = self.unused = self.after_step = self.empty = self.first = 0
+        self.used = self.unused = self.after_step = self.empty = self.gradless = self.first = 0
 
 
 class _Clips:
@@ -85,7 +85,7 @@ class Clipping:
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
             for site, line in self._lines.items():
-                if line.unused:
+                if line.unused or line.gradless:
                     recorder.add(
                         ClipRecord(
                             optimizer=line.owner,
@@ -94,6 +94,7 @@ class Clipping:
                             unused=line.unused,
                             after_step=line.after_step,
                             empty=line.empty,
+                            gradless=line.gradless,
                             place=place_of(site),
                         )
                     )
@@ -125,6 +126,7 @@ class Clipping:
         line.fresh = bool(before) and self._backwards > min(before)
         if not before:
             line.waiting = False  # nobody has stepped on these yet: it is not known what a step would be
+            line.gradless += bool(self._owners) and all(p.grad is None for p in owners)
 
     def _new_line(self, site: Site | None) -> _Line | None:
         if len(self._lines) >= MOST_LINES or self._recorder is None:

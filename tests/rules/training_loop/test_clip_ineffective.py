@@ -64,3 +64,11 @@ def test_a_clip_that_is_given_nothing_is_told_even_where_the_first_one_had_param
 def test_a_line_that_now_and_then_has_parameters_is_silent():
     assert found(emptied(used=5)) == []
     assert found(emptied(empty=2, unused=2)) == []
+
+
+@pytest.mark.parametrize(("gradless", "used", "told"), [(3, 0, 1), (2, 0, 0), (9, 1, 0)])
+def test_a_clip_of_what_never_has_a_gradient_is_told(gradless, used, told):
+    findings = found(replace(clip(unused=0, after_step=0, used=used, optimizer=""), gradless=gradless))
+    assert [(each.line, each.optimizer, "had a gradient" in each.title) for each in findings] == [
+        (9, None, True)
+    ] * told

@@ -5,7 +5,8 @@ has a gradient yet, ``clip_grad_value_`` raises "Expected !nested_tensorlist[0].
 
 *Why it happens*: clipping changes ``.grad`` once, where it stands. After ``step()`` it comes too late; before
 ``backward()`` there is nothing to clip yet, or only what the next reset throws away. An iterator of parameters, such as
-``filter(…)`` or ``model.parameters()`` kept under a name, has none left once somebody has walked it.
+``filter(…)`` or ``model.parameters()`` kept under a name, has none left once somebody has walked it. Parameters of
+another model than the one that is trained never have a gradient.
 
 *What to try*: clip between ``backward()`` (and ``scaler.unscale_(optimizer)``) and ``step()``. Keep parameters
 in a list.
@@ -15,6 +16,7 @@ in a list.
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.clipping import ClipRecord
 from torchmagic.records.crash import CrashKind, CrashSiteRecord
 from torchmagic.records.finding import Finding, Severity
@@ -35,6 +37,9 @@ def clip_ineffective(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Findin
     for record in run.of(ClipRecord):
         if record.empty >= min_steps and record.used <= FIRST_WALK and record.empty == record.unused:
             yield _walked_before(record, min_steps)
+            continue
+        if record.gradless >= min_steps and not (record.used or record.unused):
+            yield _of_another(run, record, min_steps)
             continue
         if record.unused < min_steps or record.optimizer in clipped:
             continue
@@ -74,6 +79,20 @@ def _raised(run: Run) -> Iterator[Finding]:
                 why="backward() makes the gradients: the clip runs before it, or after they were reset.",
                 fix="clip between loss.backward() and the optimizer's step()",
             )
+
+
+def _of_another(run: Run, record: ClipRecord, min_steps: int) -> Finding:
+    return Finding(
+        rule="clip-ineffective",
+        severity=Severity.WARNING,
+        confidence=0.9,
+        title=f"clipping has no effect: {record.gradless} times nothing that it was given had a gradient",
+        **line_of(record.place),
+        step=record.step,
+        evidence={"clips of parameters without a gradient": record.gradless, "threshold": min_steps},
+        why="No backward reaches these parameters and no optimizer steps on them: they are not what is trained here.",
+        fix=f"torch.nn.utils.clip_grad_norm_({parameters_in(run)}, …)  # of the model that is trained",
+    )
 
 
 def _walked_before(record: ClipRecord, min_steps: int) -> Finding:
