@@ -36,6 +36,7 @@ from torchmagic.rules.loss.index_out_of_range import index_out_of_range
 from torchmagic.rules.loss.label_out_of_range import label_out_of_range
 from torchmagic.rules.loss.loss_broadcast import loss_broadcast
 from torchmagic.rules.loss.not_log_probabilities import not_log_probabilities
+from torchmagic.rules.loss.output_as_target import output_as_target
 from torchmagic.rules.loss.output_range_mismatch import output_range_mismatch
 from torchmagic.rules.loss.sigmoid_before_bce_with_logits import sigmoid_before_bce_with_logits
 from torchmagic.rules.loss.softmax_before_cross_entropy import softmax_before_cross_entropy
@@ -88,27 +89,7 @@ from torchmagic.rules.performance.anomaly_left_on import anomaly_left_on
 from torchmagic.rules.performance.worker_oversubscription import worker_oversubscription
 from torchmagic.rules.rank_catalogue import RANK_RULES
 from torchmagic.rules.rule import Rule
-from torchmagic.rules.speed.double_precision import double_precision
-from torchmagic.rules.speed.evaluation_graph import evaluation_graph
-from torchmagic.rules.speed.graph_breaks import graph_breaks
-from torchmagic.rules.speed.host_reads import host_reads
-from torchmagic.rules.speed.input_gradient import input_gradient
-from torchmagic.rules.speed.layout_copies import layout_copies
-from torchmagic.rules.speed.many_small_operators import many_small_operators
-from torchmagic.rules.speed.missing_channels_last import missing_channels_last
-from torchmagic.rules.speed.missing_mixed_precision import missing_mixed_precision
-from torchmagic.rules.speed.optimizer_loop import optimizer_loop
-from torchmagic.rules.speed.python_loop import python_loop
-from torchmagic.rules.speed.recompiles import recompiles
-from torchmagic.rules.speed.repeated_host_device_copies import repeated_host_device_copies
-from torchmagic.rules.speed.restarted_workers import restarted_workers
-from torchmagic.rules.speed.slow_line import slow_line
-from torchmagic.rules.speed.slow_loading import slow_loading
-from torchmagic.rules.speed.slow_transfer import slow_transfer
-from torchmagic.rules.speed.small_batch import small_batch
-from torchmagic.rules.speed.thread_oversubscription import thread_oversubscription
-from torchmagic.rules.speed.unused_cores import unused_cores
-from torchmagic.rules.speed.zeroed_gradients import zeroed_gradients
+from torchmagic.rules.speed_catalogue import SPEED_RULES
 from torchmagic.rules.training_loop.backward_missing import backward_missing
 from torchmagic.rules.training_loop.backward_twice import backward_twice
 from torchmagic.rules.training_loop.clip_ineffective import clip_ineffective
@@ -151,6 +132,7 @@ RULES: tuple[Rule, ...] = (
     all_targets_ignored,
     bce_on_logits,
     degenerate_logits,
+    output_as_target,
     not_log_probabilities,
     output_range_mismatch,
     sigmoid_before_bce_with_logits,
@@ -208,27 +190,7 @@ RULES: tuple[Rule, ...] = (
     padding_dominates,
     anomaly_left_on,
     worker_oversubscription,
-    slow_loading,
-    restarted_workers,
-    host_reads,
-    python_loop,
-    slow_line,
-    small_batch,
-    missing_channels_last,
-    missing_mixed_precision,
-    many_small_operators,
-    double_precision,
-    layout_copies,
-    slow_transfer,
-    repeated_host_device_copies,
-    thread_oversubscription,
-    unused_cores,
-    optimizer_loop,
-    zeroed_gradients,
-    input_gradient,
-    evaluation_graph,
-    recompiles,
-    graph_breaks,
+    *SPEED_RULES,
     initial_loss,
     loss_not_decreasing,
     loss_spike,
