@@ -59,6 +59,53 @@ def test_the_loss_of_an_evaluation_is_the_mean_over_its_batches(run_cell):
     assert losses[-1] == pytest.approx(sum(names["expected"]) / 3, rel=1e-5)
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_last_batch_of_few_samples_counts_as_many_as_it_has(run_cell, kind, inside):
+    number = str(kind)
+    call = "criterion(net(a), b)"
+    if inside:
+        call = "net(a, b)['loss']"
+    run, names = run_cell(
+        SETUP
+        + f"""
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 2)
+    def forward(self, a, b=None):
+        out = self.body(a)
+        return out if b is None else {{"loss": F.cross_entropy(out, b)}}
+net = Own()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+fit()
+net.to({number})
+batches = [(xv[:11], yv[:11]), (xv[11:22], yv[11:22]), (9 * xv[22:], 1 - yv[22:])]
+batches = [(a.to({number}), b) for a, b in batches]
+with torch.no_grad():
+    losses = [{call} for a, b in batches]
+""",
+        **ONLY,
+    )
+    (subject,) = run.subjects("eval_loss")
+    weighted = sum(n * loss.double() for n, loss in zip((11, 11, 2), names["losses"], strict=True)) / 24
+    assert run.series("eval_loss", name=subject)[1] == [pytest.approx(float(weighted), rel=1e-5)]
+
+
+def test_losses_that_are_added_up_are_added_batch_by_batch(run_cell):
+    source = (
+        SETUP
+        + """
+fit()
+with torch.no_grad():
+    losses = [F.cross_entropy(net(a), b, reduction="sum") for a, b in ((xv[:20], yv[:20]), (xv[20:], yv[20:]))]
+"""
+    )
+    run, names = run_cell(source, **ONLY)
+    mean = float(sum(names["losses"]) / 2)
+    assert run.series("eval_loss", name="sum of cross_entropy(net)")[1] == [pytest.approx(mean, rel=1e-5)]
+
+
 def test_training_alone_has_no_evaluation(run_cell):
     run, _ = run_cell(SETUP + "for _ in range(4): fit()", **ONLY)
     assert not passes(run)

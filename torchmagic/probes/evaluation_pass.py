@@ -24,6 +24,8 @@ MOST_NAMES = 8
 MOST_LOSSES = 8
 # Values that may be taken out of a sum again, and nodes above what is differentiated among which theirs are looked for.
 MOST_VALUES, MOST_NODES = 64, 64
+# Bytes of a number: sums of fewer overflow, or stand still.
+SINGLE = 4
 
 
 class Key(NamedTuple):
@@ -97,33 +99,33 @@ class EvaluationPass:
         self.forwards = 0
         self.losses = 0
         self.node = ""
-        self._first: tuple[str, weakref.ref[torch.Tensor]] | None = None
-        self._sums: dict[tuple[str, Site | None], tuple[torch.Tensor, int]] = {}
-        self._values: dict[int, tuple[tuple[str, Site | None], torch.Tensor]] = {}  # by the numbers of their nodes
+        self._first: tuple[str, weakref.ref[torch.Tensor], int] | None = None
+        self._sums: dict[tuple[str, Site | None], tuple[torch.Tensor, int]] = {}  # times their samples, and these
+        self._values: dict[int, tuple[tuple[str, Site | None], torch.Tensor, int]] = {}  # by the numbers of their nodes
 
-    def add(self, name: str, output: torch.Tensor, site: Site | None) -> None:
+    def add(self, name: str, output: torch.Tensor, site: Site | None, samples: int) -> None:
         """Take in a loss computed on this pass's outputs, from a line where no loader tells passes apart."""
         if self.awaits_backward:
-            self.hold(name, output)
+            self.hold(name, output, samples)
             return
         self.losses += 1
         if output.grad_fn is not None:
             self.node = output.grad_fn.name()
         self._add_first(site)
-        self._sum(name, site, output)
+        self._sum(name, site, output, samples)
 
     @property
     def awaits_backward(self) -> bool:
         """Whether a backward is likely to follow the next loss, as it does the first one of a training step."""
         return not self.losses and self.looks_like_training
 
-    def hold(self, name: str, output: torch.Tensor) -> None:
+    def hold(self, name: str, output: torch.Tensor, samples: int) -> None:
         """Remember a loss that a backward is likely to follow."""
         self.losses = 1
-        self._first = name, weakref.ref(output)
+        self._first = name, weakref.ref(output), samples
 
     def means(self) -> dict[tuple[str, Site | None], float]:
-        """Return the mean of each loss over its batches, each batch counting the same."""
+        """Return the mean of each loss over its samples: a last batch that has few counts little."""
         self._add_first(None)
         values = fetch([total for total, _ in self._sums.values()])
         counts = (count for _, count in self._sums.values())
@@ -134,7 +136,7 @@ class EvaluationPass:
         first, self._first = self._first, None
         output = first[1]() if first is not None else None
         if first is not None and output is not None:
-            self._sum(first[0], site, output)
+            self._sum(first[0], site, output, first[2])
 
     def drop_last(self) -> None:
         """Take out the last forward and its loss, which turned out to be training."""
@@ -152,21 +154,22 @@ class EvaluationPass:
         for number in behind & self._values.keys():
             self._subtract(*self._values.pop(number))
 
-    def _subtract(self, key: tuple[str, Site | None], value: torch.Tensor) -> None:
+    def _subtract(self, key: tuple[str, Site | None], value: torch.Tensor, samples: int) -> None:
         total, count = self._sums.pop(key)
-        if count > 1:
-            self._sums[key] = total - value, count - 1
+        if count > samples:
+            self._sums[key] = total - value, count - samples
         self.losses -= 1
 
-    def _sum(self, name: str, site: Site | None, output: torch.Tensor) -> None:
+    def _sum(self, name: str, site: Site | None, output: torch.Tensor, samples: int) -> None:
         stored, key = plain(output), (name, site)
-        value = (output.detach() if stored is None else stored).reshape(()).clone()
+        value = (output.detach() if stored is None else stored).reshape(())
+        value = (value.float() if value.dtype.itemsize < SINGLE else value) * samples
         known = self._sums.get(key)
         if known is None and len(self._sums) >= MOST_LOSSES:
             return
-        self._sums[key] = (value, 1) if known is None else (known[0] + value, known[1] + 1)
+        self._sums[key] = (value, samples) if known is None else (known[0] + value, known[1] + samples)
         if output.grad_fn is not None:
-            self._values[_number_of(output.grad_fn)] = key, value
+            self._values[_number_of(output.grad_fn)] = key, value, samples
             if len(self._values) > MOST_VALUES:
                 del self._values[next(iter(self._values))]
 

@@ -11,6 +11,8 @@ from torchmagic.probes.evaluation_pass import EvaluationPass
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.sites import Site, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.user_modes import plain_tensors
+from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.presence import has_numbers
 
 # Losses computed within one forward that are remembered.
@@ -33,7 +35,7 @@ class ModelLosses:
     ) -> None:
         self._cast, self._current, self._opened = cast, current, opened
         self._taps: Taps | None = None
-        self._inside: list[tuple[str, torch.Tensor, Site | None]] = []
+        self._inside: list[tuple[str, torch.Tensor, Site | None, int]] = []
         self._returned = _Returned(self)
 
     def attach(self, taps: Taps) -> None:
@@ -60,18 +62,19 @@ class ModelLosses:
             return  # a training's loss, whose targets another network was asked for
         if not has_numbers(output):
             return
+        given = args[0] if args else kwargs.get("input")
+        label, samples = _label(name, kwargs), _samples(given, kwargs)
         inside = _in_model(self._taps)
         if not inside and current.awaits_backward and len(self._opened()) == 1:
-            current.hold(_label(name, kwargs), output)  # as at every step of a plain loop
+            current.hold(label, output, samples)  # as at every step of a plain loop
             return
         if not inside:
-            given = args[0] if args else kwargs.get("input")
             current = next((each for each in self._opened() if each.has_given(given)), current)
         site = None if current.key.loader else site_of(frame)
         if not inside:
-            current.add(_label(name, kwargs), output, site)
+            current.add(label, output, site, samples)
         elif len(self._inside) < MOST_INSIDE:
-            self._inside.append((name, output, site))
+            self._inside.append((name, output, site, samples))
             self._taps.listeners.wake_up(self._returned)
 
     def _differentiated(self, tensors: Any) -> None:
@@ -93,13 +96,25 @@ class ModelLosses:
             return
         own = output.get(KEY) if isinstance(output, Mapping) else None
         if isinstance(own, torch.Tensor) and own.numel() == 1 and has_numbers(own):
-            inside = [(inside[0][0] if len(inside) == 1 else KEY, own, inside[0][2])]
-        for name, value, site in inside:
-            current.add(name, value, site)
+            inside = [(inside[0][0] if len(inside) == 1 else KEY, own, *inside[0][2:])]
+        for name, value, site, samples in inside:
+            current.add(name, value, site, samples)
 
 
 def _label(name: str, kwargs: Any) -> str:
     return f"sum of {name}" if kwargs.get("reduction") == "sum" else name
+
+
+def _samples(given: Any, kwargs: Any) -> int:
+    """Return over how many samples a loss is a mean; 1 for a sum, and where that is not known."""
+    if kwargs.get("reduction") == "sum" or not is_tensor(given):
+        return 1
+    if type(given) is torch.Tensor:
+        shape = given.shape
+    else:
+        with plain_tensors():
+            shape = given.shape
+    return max(int(shape[0]), 1) if shape else 1
 
 
 def _in_model(taps: Taps) -> bool:

@@ -36,7 +36,8 @@ class Validation:
 
     A subject of ``eval_loss`` is a criterion and what it was computed on: ``cross_entropy(test)`` for batches of the
     loader ``test``, ``cross_entropy(net)`` where there was no loader, with ``#2`` for a second line; ``sum of …`` where
-    it adds a batch up. ``eval_batches`` has a subject a model: the batches of each pass.
+    it adds a batch up. It is the mean over the samples. ``eval_batches`` has a subject a model: the batches of each
+    pass.
 
     A forward evaluates when gradients are off; in evaluation mode with gradients on, when another forward is the one
     that the backward follows; in training mode with gradients on, when several in a row on another loader, or several
