@@ -6,7 +6,7 @@ import pytest
 
 from torchmagic.records.evaluation import AwakeDropoutRecord, EvaluationRecord
 from torchmagic.records.finding import Severity
-from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.model import LoaderRecord, OptimizerRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.modes.batchnorm_extra_forward import batchnorm_extra_forward
 from torchmagic.rules.modes.functional_dropout_in_eval import functional_dropout_in_eval
@@ -19,6 +19,11 @@ PASS = EvaluationRecord(
     model="net", step=20, loader="valid", num_batches=4, num_losses=0, training=True, grad_enabled=False,
     recorded_graph=False, awake=("net.1", "net.3"), loss_names=(), also_trained=True, trained_on=False, place=LINE,
     norms=("net.1",),
+)  # fmt: skip
+
+LOADER = LoaderRecord(
+    name="valid", dataset="TensorDataset", num_samples=8, batch_size=8, num_batches=1, sampler="SequentialSampler",
+    num_workers=0, pin_memory=False, drop_last=False,
 )  # fmt: skip
 
 
@@ -86,6 +91,23 @@ def test_a_forward_of_each_step_on_the_same_tensor_is_an_evaluation():
     passes = [replace(each, same_input=each.step > 0) for each in each_step(8)]
     assert len(found(train_mode_evaluation, *passes)) == 1
     assert found(batchnorm_extra_forward, *passes) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"loader": "valid", "num_losses": 1}, 1),
+        ({"loader": "other", "num_losses": 1}, 0),  # of two batches: one is fetched at each step
+        ({"loader": "valid", "num_losses": 0}, 0),  # labels for what has none
+        ({"loader": "valid", "num_losses": 1, "trained_on": True}, 0),
+        ({"loader": "valid", "num_losses": 1, "grad_enabled": True}, 0),
+    ],
+)
+def test_a_loss_of_a_whole_loader_at_each_step_is_an_evaluation(changes, told):
+    loaders = [replace(LOADER, name=name, num_batches=number) for name, number in (("valid", 1), ("other", 2))]
+    passes = [replace(each, **changes) for each in each_step(8)]
+    assert len(found(train_mode_evaluation, *loaders, *passes)) == told
+    assert len(found(batchnorm_extra_forward, *loaders, *passes)) == 1 - told
 
 
 def test_samples_of_a_generator_are_silent_and_its_evaluation_on_a_loader_is_not():

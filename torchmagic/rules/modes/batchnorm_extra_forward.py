@@ -33,7 +33,7 @@ def batchnorm_extra_forward(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator
     records = [record for record in records if record.also_trained]
     for place in dict.fromkeys(record.place for record in records):
         here = [record for record in records if record.place == place]
-        if len(here) < min_steps or not is_part_of_steps(here):
+        if len(here) < min_steps or not is_part_of_steps(run, here):
             continue
         first = here[0]
         yield Finding(

@@ -35,7 +35,7 @@ def train_mode_evaluation(run: Run, *, min_batches: int = MIN_BATCHES) -> Iterat
     for place in dict.fromkeys(record.place for record in records):
         here = [record for record in records if record.place == place]
         batches = sum(record.num_batches for record in here)
-        if batches < min_batches or is_part_of_steps(here) or (adversaries and not _is_measured(here)):
+        if batches < min_batches or is_part_of_steps(run, here) or (adversaries and not _is_measured(here)):
             continue
         first = here[0]
         if (first.model, first.loader) in told:
