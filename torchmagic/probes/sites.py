@@ -17,6 +17,8 @@ RELAY = "<torchmagic relay>"
 _OURS = str(Path(__file__).parent.parent)
 _TORCH = str(Path(torch.__file__).parent)
 _LIBRARIES = tuple({sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")})
+# What is installed elsewhere: for one user, for the system below an environment, on a path of a cluster.
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 class Site(NamedTuple):
@@ -153,4 +155,5 @@ def _past(entry: TracebackType | None) -> TracebackType | None:
 def _kind(filename: str) -> str:
     if filename.startswith((_OURS, _TORCH, "<frozen")):
         return "torch"
-    return "library" if filename.startswith(_LIBRARIES) else "user"
+    is_librarys = filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(Path(filename).parts[:-1])
+    return "library" if is_librarys else "user"

@@ -3,16 +3,11 @@
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from torchmagic.probes.notebook_text import is_cell
 from torchmagic.probes.sites import is_users_file
-
-# What is installed, wherever that is.
-_INSTALLED = ("site-packages", "dist-packages")
 
 
 def files_in_play(namespace: Mapping[str, Any]) -> set[str]:
@@ -40,11 +35,9 @@ def cells_in_play() -> set[str]:
     return {file for file in list(linecache.cache) if is_cell(file)}
 
 
-@cache
 def is_local_file(file: str) -> bool:
     """Whether a file is one of the user's own, which nobody installed."""
-    installed = not is_users_file(file) or any(part in _INSTALLED for part in Path(file).parts)
-    return file.endswith(".py") and not installed
+    return file.endswith(".py") and is_users_file(file)
 
 
 def _modules_of(names: Mapping[str, Any]) -> Iterator[str]:
