@@ -145,6 +145,26 @@ for _ in range(3):
     assert [each.recorded_graph for each in passes(run)] == [False]
 
 
+@pytest.mark.parametrize("call", ["net(a)", "net(x=a)", "net((a, a * 2))"], ids=["alone", "by name", "in a tuple"])
+def test_a_gradient_of_the_input_is_no_evaluation(run_cell, call):
+    cell = f"""
+class Net(nn.Sequential):
+    def forward(self, x):
+        return super().forward(x[0] if isinstance(x, tuple) else x)
+net = Net(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+slopes = torch.autograd.grad
+for _ in range(2):
+    fit()
+net.eval()
+for _ in range(3):
+    a = torch.rand(8, 3, requires_grad=True)
+    print(slopes({call}.sum(), a)[0].norm().item())
+"""
+    run, _ = run_cell(SETUP + cell, **ONLY)
+    assert not passes(run)
+
+
 def test_an_evaluation_with_neither_eval_nor_no_grad_is_known_by_its_loader(run_cell):
     source = EVALUATION.replace("with torch.no_grad():", "if True:").replace("net.eval()", "pass")
     run, _ = run_cell(SETUP + source, **ONLY)

@@ -71,11 +71,10 @@ class EvaluationPass:
         self.awake, self.norms = awake_parts(module, model, MOST_NAMES)
         self.alone = is_alone(module)
 
-    def begin_with(self, args: Any) -> None:
+    def begin_with(self, args: Any, kwargs: Any) -> None:
         """Remember what the first forward was given: a part of a tensor is known by its whole."""
-        tensors = [each for each in args if is_tensor(each)]
-        self.differentiates_input = any(each.requires_grad for each in tensors)
-        given = tensors[0] if tensors else None
+        self.differentiates_input = differentiates((args, kwargs))
+        given = next((each for each in args if is_tensor(each)), None)
         if given is not None:
             self.given = weakref.ref(given if given._base is None else given._base)
 
@@ -172,6 +171,11 @@ class EvaluationPass:
             self._values[_number_of(output.grad_fn)] = key, value, samples
             if len(self._values) > MOST_VALUES:
                 del self._values[next(iter(self._values))]
+
+
+def differentiates(given: Any) -> bool:
+    """Whether a tensor that a forward was given, by name or within a tuple too, requires a gradient."""
+    return any(is_tensor(each) and each.requires_grad for each in tensors_in(given))
 
 
 def _number_of(node: Any) -> int:

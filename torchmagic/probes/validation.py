@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.evaluation_pass import EvaluationPass, Key, nodes_named
+from torchmagic.probes.evaluation_pass import EvaluationPass, Key, differentiates, nodes_named
 from torchmagic.probes.loaders import Loader, Loaders
 from torchmagic.probes.members import Model
 from torchmagic.probes.model_losses import ModelLosses
@@ -17,7 +17,6 @@ from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.genuine import is_tensor
 
 # Passes of one kind that are told one by one; the series go on.
 MOST_RECORDS = 16
@@ -97,7 +96,7 @@ class Validation:
             or current.key != (model.name, module.training, grad, name)
             or (current is self._usual_pass and not self._take_usual(current, frame))
         ):
-            current = self._switch(Key(model.name, module.training, grad, name), module, model, args, frame)
+            current = self._switch(Key(model.name, module.training, grad, name), module, model, (args, kwargs), frame)
         if current is not None:
             current.forwards += 1
         self._current = current
@@ -112,20 +111,20 @@ class Validation:
         self._open[usual.key] = usual
         return True
 
-    def _switch(self, key: Key, module: nn.Module, model: Model, args: Any, frame: FrameType) -> EvaluationPass | None:
+    def _switch(self, key: Key, module: nn.Module, model: Model, given: Any, frame: FrameType) -> EvaluationPass | None:
         """Return the pass of a key, a new one if need be; None for a forward that is something else."""
         known = self._open.get(key)
         if known is not None:
             return known
         if frame.f_code.co_name == RENEWAL:
             return None
-        if key.grad_enabled and not key.training and any(is_tensor(each) and each.requires_grad for each in args):
+        if key.grad_enabled and not key.training and differentiates(given):
             return None  # what is wanted is the gradient of the input: an attack, a picture of a feature
         loader = self._loaders.current if key.loader else None
         found = self._open[key] = EvaluationPass(key, loader, frame)
         if not found.looks_like_training:
             found.look_at(module, model)
-        found.begin_with(args)
+        found.begin_with(*given)
         self._losses.listen(found)
         return found
 
