@@ -1,5 +1,7 @@
 """This file tests how parameters that stand still are found, on cells that are run."""
 
+import math
+
 import pytest
 
 SETUP = """
@@ -143,3 +145,54 @@ def test_the_first_forward_after_a_late_first_step_is_not_slept_through(run_cell
     run, _ = run_cell(PHASES + 3 * phase)
     steps, _ = run.series("unchanged_share", parameter="net.0.weight")
     assert any(70 <= step < 140 for step in steps)
+
+
+CLOSURE = """
+x, y = torch.randn(64, 4), torch.randn(64, 2)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+if {zero}:
+    net = nn.Linear(4, 2)
+    [nn.init.zeros_(p) for p in net.parameters()]
+opt = torch.optim.LBFGS(net.parameters(), line_search_fn="strong_wolfe", max_iter={iterations})
+def closure():
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    return loss
+old = [p.detach().clone() for p in net.parameters()]
+for step in range(12):
+    opt.step(closure)
+    {after}
+"""
+
+
+def lbfgs(zero=False, iterations=20, after="pass"):
+    return CLOSURE.format(zero=zero, iterations=iterations, after=after)
+
+
+def test_a_closure_that_arrives_in_its_first_step_has_moved(run_cell):
+    run, _ = run_cell(lbfgs(iterations=1000))
+    assert shares(run, "net.0.weight") == [0.0]
+
+
+def test_of_a_closure_s_weights_that_began_at_zero_nothing_is_said(run_cell):
+    run, _ = run_cell(lbfgs(zero=True, iterations=1000))
+    assert all(math.isnan(value) for value in shares(run, "net.weight"))
+    assert "params-unchanged" not in {each.rule for each in run.findings}
+
+
+def test_what_a_closure_moves_and_is_written_back_is_told(run_cell):
+    run, _ = run_cell(lbfgs(after=BACK))
+    assert set(shares(run, "net.0.weight")) == {1.0}
+    assert "params-unchanged" in {each.rule for each in run.findings}
+
+
+def test_a_closure_that_begins_at_its_minimum_has_arrived(run_cell):
+    once = lbfgs(iterations=3000)
+    run, _ = run_cell(
+        once
+        + once[once.index("for step") :]
+        .replace("opt.step", "again.step")
+        .replace("for step", "again = torch.optim.LBFGS(net.parameters())\nfor step")
+    )
+    assert "params-unchanged" not in {each.rule for each in run.findings}

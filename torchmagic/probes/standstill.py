@@ -31,6 +31,8 @@ class _Sample(NamedTuple):
     Args:
         settled: Their values as the first forward after the first step found them; None before it.
         stirred: Which of them had a gradient in a step that was looked at since; None before it.
+        blind: Whether they were taken without a gradient, as where a closure makes it in the step; what they were
+            before that step counts then, and only those that are stirred since.
     """
 
     name: str
@@ -40,17 +42,18 @@ class _Sample(NamedTuple):
     values: torch.Tensor
     settled: torch.Tensor | None = None
     stirred: torch.Tensor | None = None
+    blind: bool = False
 
     def settle(self) -> "_Sample":
         """Take in the values that they have now."""
         tensor = self._present()
-        return self if tensor is None else self._replace(settled=tensor.clone())
+        return self if tensor is None or self.blind else self._replace(settled=tensor.clone())
 
     def stir(self) -> "_Sample":
         """Take in which of them have a gradient now."""
         parameter = self.ref()
         gradient = None if parameter is None else parameter.grad
-        if self.settled is None or gradient is None or gradient.layout is not torch.strided:
+        if (self.settled is None and not self.blind) or gradient is None or gradient.layout is not torch.strided:
             return self
         if gradient.shape != self.shape or gradient.device != self.places.device:
             return self
@@ -65,6 +68,8 @@ class _Sample(NamedTuple):
         present = self._present()
         if present is None:
             return math.nan
+        if self.blind:
+            return math.nan if self.stirred is None else _share(present, self.values, self.stirred)
         if self.settled is not None and self.stirred is not None:
             share = _share(present, self.settled, self.stirred)
             if not math.isnan(share):
@@ -127,13 +132,14 @@ class Standstill:
         if key in self._samples:
             if self._waits:
                 self._compare(key)
+            self._rename(key, optimizer, entry.names)
             self._tell(key)
             first, samples = self._samples[key]
             self._samples[key] = first, [each.stir() for each in samples]
         elif self._recorder is not None:
-            owners = (parameter for group in optimizer.param_groups for parameter in group["params"])
-            named = list(zip(entry.names, owners, strict=True))[:MOST_PARAMETERS]
-            samples = [found for name, each in named if (found := _sample(name, each)) is not None]
+            named = _named(optimizer, entry.names)
+            take = _sample if any(each.grad is not None for _, each in named) else _blind_sample
+            samples = [found for name, each in named if (found := take(name, each)) is not None]
             if samples:
                 self._hand_over({id(each.ref()) for each in samples})
                 self._samples[key] = self._recorder.step, samples
@@ -146,6 +152,14 @@ class Standstill:
             if len(left) < len(samples):
                 self._samples[key] = first, left
                 self._shares.pop(key, None)
+
+    def _rename(self, key: int, optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> None:
+        """Call what was taken before the first forward by the names that the model has given it since."""
+        first, samples = self._samples[key]
+        if any(each.blind for each in samples):
+            known = {id(parameter): name for name, parameter in _named(optimizer, names)}
+            renamed = [each._replace(name=known.get(id(each.ref()), each.name)) for each in samples]
+            self._samples[key] = first, renamed
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Compare the weights with which the first forward after a step is made."""
@@ -175,6 +189,11 @@ class Standstill:
         self._samples[key] = first, [each for each, share in zip(samples, shares, strict=True) if share > STILL]
 
 
+def _named(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> list[tuple[str, torch.Tensor]]:
+    owners = (parameter for group in optimizer.param_groups for parameter in group["params"])
+    return list(zip(names, owners, strict=True))[:MOST_PARAMETERS]
+
+
 def _share(present: torch.Tensor, before: torch.Tensor, among: torch.Tensor | None) -> float:
     sizes = before.abs()
     free = (sizes > 0) & (sizes < sizes.max())
@@ -200,3 +219,14 @@ def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:
     places = found[:: -(-found.numel() // MOST_ELEMENTS)]
     values = held.reshape(-1)[places].clone()
     return _Sample(name, weakref.ref(parameter), parameter.shape, places, values)
+
+
+def _blind_sample(name: str, parameter: torch.Tensor) -> _Sample | None:
+    if parameter.layout is not torch.strided or not is_measurable(parameter) or not parameter.numel():
+        return None
+    held = values_of(parameter)
+    if not parameter.requires_grad or not is_stored(held):
+        return None
+    stride = -(-held.numel() // MOST_ELEMENTS)
+    places = torch.arange(0, held.numel(), stride, device=held.device)
+    return _Sample(name, weakref.ref(parameter), parameter.shape, places, held.reshape(-1)[places].clone(), blind=True)

@@ -101,3 +101,32 @@ def test_each_group_is_judged_by_its_own_rate_and_told_once(history):
     history.group(subject="opt[1]", parameters=("other",)).rates([0.0] * 20, "opt[1]")
     history.series("unchanged_share", [1.0], ("other",)).group()
     assert [finding.parameter for finding in found(history, [1.0])] == ["net.weight"]
+
+
+def test_a_training_that_began_at_its_minimum_has_nothing_to_move(history):
+    history.updates([0.0] * 20, norms=[1e-6] * 20).losses([0.5] * 20)  # weights of length 10
+    history.group().series("unchanged_share", [1.0], NAMES)
+    assert list(params_unchanged(history.run)) == []
+
+
+def test_a_slope_that_could_still_be_followed_is_no_minimum(history):
+    history.updates([0.0] * 20, norms=[1e-4] * 20).losses([0.5] * 20)
+    history.group().series("unchanged_share", [1.0], NAMES)
+    assert len(list(params_unchanged(history.run))) == 1
+
+
+def test_a_loss_that_is_zero_but_for_rounding_leaves_nothing_to_move(history):
+    history.updates([0.0] * 20).losses([1e-12] * 20)
+    history.group().series("unchanged_share", [1.0], NAMES)
+    assert len(list(params_unchanged(history.run))) == 1
+    history.series("chance_loss", [2.0], ("loss",))
+    assert list(params_unchanged(history.run)) == []
+
+
+def test_a_search_along_lines_that_finds_no_step_is_at_its_minimum(history):
+    found = {}
+    for moved in (0.0, 0.1):
+        other = type(history)().updates([moved] * 20).losses([0.5] * 20)
+        other.group(class_name="LBFGS").series("unchanged_share", [1.0], NAMES)
+        found[moved] = len(list(params_unchanged(other.run)))
+    assert found == {0.0: 0, 0.1: 1}

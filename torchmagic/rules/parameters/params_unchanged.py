@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from math import inf, isnan, prod
 from statistics import median
 
+from torchmagic.analyses.arrival import has_arrived
 from torchmagic.analyses.rates import rates
 from torchmagic.analyses.relative_updates import group_updates
 from torchmagic.analyses.source_lines import lines_writing
@@ -32,6 +33,10 @@ MIN_SHARE = 0.95
 COARSE = ("bfloat16", "float16")
 # Below this rate the rate itself is to blame.
 NO_RATE = 1e-12
+# Optimizers that stop by themselves where nothing is left to gain.
+SEARCHING = ("LBFGS",)
+# Relative update below which such a one did not move: what rounding leaves.
+NO_MOVE = 1e-6
 # Share of the steps that must have had a rate.
 MIN_RATED = 0.9
 
@@ -48,7 +53,7 @@ def params_unchanged(run: Run, *, min_share: float = MIN_SHARE) -> Iterator[Find
             continue
         weight = sum(sizes.get(name, 1) for name in names)
         share = sum(least[name] * sizes.get(name, 1) for name in names) / max(weight, 1)
-        if share < min_share:
+        if share < min_share or _began_at_minimum(run, group):
             continue
         told.add(group.subject)
         yield _finding(run, group, max(names, key=lambda name: sizes.get(name, 1)), share, min_share)
@@ -109,6 +114,14 @@ def _least_shares(run: Run, group: GroupRecord) -> Mapping[str, float]:
 def _has_rate(run: Run, group: GroupRecord) -> bool:
     courses = [each.values for each in rates(run) if each.group.subject == group.subject]
     return not courses or any(float((abs(each) > NO_RATE).mean()) >= MIN_RATED for each in courses)
+
+
+def _began_at_minimum(run: Run, group: GroupRecord) -> bool:
+    """Whether a training began at its minimum; an optimizer that searches along a line usually finds no step there."""
+    if group.class_name not in SEARCHING:
+        return has_arrived(run, group.parameters)
+    moved = [float(median(each.ratios)) for each in group_updates(run) if each.group.subject == group.subject]
+    return not max(moved, default=0.0) > NO_MOVE
 
 
 def _has_gradient(run: Run) -> bool:
