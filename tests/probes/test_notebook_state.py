@@ -57,6 +57,14 @@ def test_an_optimizer_that_is_new_has_no_state(run_cell, names):
     assert not run.of(OptimizerStateRecord)
 
 
+def test_a_state_that_is_prepared_as_an_optimizer_is_built_is_none_of_earlier_steps(run_cell, names):
+    names["optimizer"] = torch.optim.Adagrad(names["net"].parameters())
+    run, _ = run_cell(TRAIN, names=names)
+    assert not run.of(OptimizerStateRecord)
+    run, _ = run_cell(TRAIN, names=names)
+    assert [(each.optimizer, each.steps) for each in run.of(OptimizerStateRecord)] == [("optimizer", 3)]
+
+
 def test_an_optimizer_tells_how_many_steps_it_brings_along(run_cell, names):
     run_cell(TRAIN, names=names)
     run, _ = run_cell(TRAIN, names=names)

@@ -116,6 +116,17 @@ def test_an_optimizers_state_of_an_earlier_cell_is_noticed(run_cell):
     assert (record.module, record.stepped_before) == ("net.side", True)
 
 
+def test_an_optimizer_that_prepares_its_state_has_not_stepped(run_cell):
+    run, _ = run_cell(cell("h = self.body(x)").replace("SGD", "Adagrad"))
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.stepped_before) == ("net.side", False)
+    frozen = (
+        cell("h = self.body(x)").replace("SGD", "Adagrad").replace("for ", "net.side.requires_grad_(False)\nfor ", 1)
+    )
+    run, _ = run_cell(frozen)
+    assert run.of(GradientFlowRecord)[0].frozen == ("net.side.weight", "net.side.bias")
+
+
 def test_frozen_parameters_are_named_with_their_groups(run_cell):
     run, _ = run_cell(
         "net = nn.Sequential(nn.Linear(3, 4).requires_grad_(False), nn.Linear(4, 1))\n"

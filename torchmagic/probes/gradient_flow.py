@@ -7,6 +7,7 @@ import torch
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Optimizer
+from torchmagic.probes.optimizer_state import has_stepped
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.place import Place
 from torchmagic.tensors.reduce import is_measurable, norms
@@ -69,7 +70,7 @@ class Flow:
             if tensor.grad is not None:
                 self.received.add(key)
             elif key not in self.waiting and key not in self.received and tensor.is_leaf:
-                before = step == 0 and bool(optimizer.state.get(tensor))
+                before = step == 0 and has_stepped(optimizer, tensor)
                 self.waiting[key] = Waiting(tensor, step, stepped_before=before)
         self.seen = entry.seen
         self.measure()
@@ -78,7 +79,7 @@ class Flow:
 
     def _is_frozen(self, tensor: torch.Tensor, optimizer: torch.optim.Optimizer) -> bool:
         """Whether a parameter is not trained; one that is only passed by for a moment was."""
-        trained = id(tensor) in self.received or bool(optimizer.state.get(tensor))
+        trained = id(tensor) in self.received or has_stepped(optimizer, tensor)
         return not tensor.requires_grad and not trained
 
     def look(self, step: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.optimizer_state import steps_made
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.notebook import LeftoverGradientsRecord, OptimizerStateRecord
@@ -58,11 +59,10 @@ class Leftovers:
         self._taps.rest(self, until=1 << 62)  # a new optimizer wakes everybody
 
     def _tell_state(self, name: str, optimizer: torch.optim.Optimizer) -> None:
-        state = next((each for each in optimizer.state.values() if isinstance(each, dict) and each), None)
+        states = (each for each in list(optimizer.state.values()) if isinstance(each, dict) and each)
+        state, steps = next(((each, made) for each in states if (made := steps_made(each)) != 0), (None, None))
         if state is None or self._recorder is None:
             return
-        step = state.get("step", state.get("n_iter"))
-        steps = int(step) if isinstance(step, int | float | torch.Tensor) else None
         keys = tuple(str(key) for key, value in state.items() if value is not None)
         self._recorder.add(OptimizerStateRecord(optimizer=name, steps=steps, keys=keys))
 

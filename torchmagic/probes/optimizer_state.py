@@ -28,6 +28,21 @@ class State(NamedTuple):
     silences: bool
 
 
+def steps_made(state: Any) -> int | None:
+    """Return how many steps the state of a parameter remembers; None where it does not say.
+
+    What an optimizer prepares as it is built, as Adagrad does, remembers none.
+    """
+    step = state.get("step", state.get("n_iter")) if isinstance(state, dict) else None
+    return int(step) if isinstance(step, int | float | torch.Tensor) else None
+
+
+def has_stepped(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> bool:
+    """Whether an optimizer holds the state of earlier steps on a parameter."""
+    state = optimizer.state.get(parameter)
+    return bool(state) and steps_made(state) != 0
+
+
 def bad_state(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> tuple[str, torch.Tensor] | None:
     """Return the state of a parameter that breaks its update, with its key; None where all are well."""
     for key, value in _states(optimizer, parameter):
