@@ -86,6 +86,22 @@ def test_every_fact_is_told():
     }
 
 
+def test_truth_values_are_counted_and_nothing_else():
+    truths = Statistics(num_values=8, num_zero=3, min=0, max=1, mean=0.625, std=0.5, abs_max=1, l2=2.2, num_distinct=2)
+    page = tensor_page(dataclasses.replace(RECORD, dtype="bool", statistics=truths))
+    assert page.blocks[0] == Text(text="bool [2, 4] on cpu, 8 elements, 5 of them True")
+    assert list(facts(page).items())[:3] == [("True", "5 (62%)"), ("False", "3 (38%)"), ("shape", "[2, 4], 8 elements")]
+    same = dataclasses.replace(truths, num_zero=8, max=0)
+    assert (
+        "8 elements, all False"
+        in tensor_page(dataclasses.replace(RECORD, dtype="bool", statistics=same)).blocks[0].text
+    )
+
+
+def test_magnitudes_are_not_counted_as_negative():
+    assert "negative" not in facts(tensor_page(dataclasses.replace(RECORD, dtype="complex64")))
+
+
 def test_a_sound_tensor_has_no_warning():
     sound = dataclasses.replace(STATISTICS, num_nan=0, num_neginf=0, nonfinite_at=())
     assert strong(tensor_page(dataclasses.replace(RECORD, statistics=sound))) == []

@@ -37,7 +37,7 @@ def _blocks(record: TensorRecord) -> Iterator[Block]:
     if record.comparison is not None:
         yield from comparison_blocks(record.comparison)
     if record.statistics is not None and record.statistics.num_values:
-        yield Facts(rows=tuple(_value_rows(record.statistics)))
+        yield Facts(rows=tuple(_rows(record.statistics, record.dtype)))
     if record.histogram is not None:
         yield _bars(record.histogram)
     if record.picture is not None:
@@ -62,6 +62,9 @@ def _headline(record: TensorRecord) -> str:
     numbers = record.statistics
     if numbers is None or numbers.min is None or numbers.max is None:
         return text
+    if record.dtype == "bool":
+        true = numbers.num_values - numbers.num_zero
+        return f"{text}, all {bool(true)}" if numbers.min == numbers.max else f"{text}, {true:,} of them True"
     if numbers.min == numbers.max:
         return f"{text}, all {'finite ones ' if numbers.num_nonfinite else ''}{_end(numbers.min)}"
     spread = "" if numbers.std is None else f" ± {as_number(numbers.std)}"
@@ -90,6 +93,16 @@ def _warnings(record: TensorRecord) -> Iterator[str]:
         yield f"Its gradient is not finite: {counted(gradient.num_nonfinite, 'value')} NaN or infinite."
     if gradient.shape != record.shape:
         yield f"Its gradient has another shape: {as_sizes(gradient.shape)}."
+
+
+def _rows(numbers: Statistics, dtype: str) -> Iterator[tuple[str, str]]:
+    if dtype == "bool":
+        for name, count in (("True", numbers.num_values - numbers.num_zero), ("False", numbers.num_zero)):
+            yield name, f"{count:,} ({as_share(count / numbers.num_values)})"
+        return
+    # A complex number has a magnitude, which is not negative.
+    signed = not dtype.startswith("complex")
+    yield from (row for row in _value_rows(numbers) if signed or row[0] != "negative")
 
 
 def _value_rows(numbers: Statistics) -> Iterator[tuple[str, str]]:

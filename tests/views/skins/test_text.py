@@ -59,6 +59,12 @@ def test_values_are_counted_as_everywhere_else_on_a_page():
     assert bars_sentence(bars) == "1,449 values from 0 to 2, most (1,400) between 1 and 2"
 
 
+def test_a_histogram_of_whole_numbers_names_the_numbers():
+    edges = [-0.5 + 9.0 * i / 9 for i in range(9)] + [8.5]
+    bars = Bars(title="Digits", edges=edges, counts=(1, 0, 0, 2, 9, 0, 0, 1, 1))
+    assert bars_sentence(bars) == "14 values from 0 to 8, most (9) at 4"
+
+
 def test_a_few_rows_more_are_shown_rather_than_counted():
     table = Table(columns=["n"], rows=[[i] for i in range(12)])
     assert "more rows" not in as_text(Page(title="", blocks=[table]), num_rows=8)

@@ -93,11 +93,19 @@ def bars_sentence(bars: Bars) -> str:
     if not total or len(bars.edges) != len(bars.counts) + 1:
         return "no values"
     top = max(range(len(bars.counts)), key=bars.counts.__getitem__)
+    most = f"most ({bars.counts[top]:,})"
+    if _is_of_integers(bars):
+        first, last, at = (f"{round(edge + 0.5):,}" for edge in (bars.edges[0], bars.edges[-2], bars.edges[top]))
+        return f"{total:,} values from {first} to {last}, {most} at {at}"
     low, high = (as_number(edge) for edge in bars.edges[top : top + 2])
-    return (
-        f"{total:,} values from {as_number(bars.edges[0])} to {as_number(bars.edges[-1])}, "
-        f"most ({bars.counts[top]:,}) between {low} and {high}"
-    )
+    first, last = as_number(bars.edges[0]), as_number(bars.edges[-1])
+    return f"{total:,} values from {first} to {last}, {most} between {low} and {high}"
+
+
+def _is_of_integers(bars: Bars) -> bool:
+    """Whether each bin is that of one whole number, at its middle."""
+    spans = zip(bars.edges, bars.edges[1:], strict=False)
+    return (bars.edges[0] + 0.5).is_integer() and all(math.isclose(high - low, 1.0) for low, high in spans)
 
 
 def sparkline(values: Sequence[float], *, width: int = 40, log: bool = False) -> str:
