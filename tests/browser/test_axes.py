@@ -62,3 +62,8 @@ def test_no_two_ticks_read_alike(ticks, low, high):
     words = ticks.words(low, high, 4)
     assert len(words) > 1
     assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.002, 0.085), (0.9, 2.4), (0.51, 1.49), (-0.4, 0.9), (11, 49)])
+def test_there_are_two_ticks_at_least(ticks, low, high):
+    assert 2 <= len(ticks(low, high, 4)) <= 8

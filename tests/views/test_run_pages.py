@@ -154,7 +154,7 @@ def test_a_healthy_run_says_so(healthy):
 
 def test_a_crash_is_told_first_with_its_line(crashed):
     assert texts(findings_page(crashed))[0].startswith(
-        "The cell ended with RuntimeError at line 3: loss = net(x) @ y. No optimizer stepped"
+        "The cell ended with RuntimeError at line 3 (loss = net(x) @ y). No optimizer stepped"
     )
 
 

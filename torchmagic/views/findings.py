@@ -61,7 +61,7 @@ def _lead(run: Run) -> str:
 
 
 def _end(crash: CrashRecord) -> str:
-    where = f" at line {crash.line}: {crash.source}" if crash.line else ""
+    where = f" at line {crash.line} ({crash.source})" if crash.line else ""
     return f"The cell ended with {crash.error}{where}. "
 
 
@@ -79,7 +79,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     ]
     rows += [("optimizer", _by_hand(record)) for record in run.of(HandStepsRecord)]
     rows += [("loader", _loader(record)) for record in run.of(LoaderRecord)]
-    rows.append(("steps", str(told_steps(run))))
+    rows.append(("steps", f"{told_steps(run):,}"))
     if run.clock.seconds:
         rows.append(("time", as_seconds(run.clock.seconds)))
         rows.append(("cost of watching", f"{as_share(run.overhead)} of that ({as_seconds(run.clock.cost)})"))

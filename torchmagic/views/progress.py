@@ -13,7 +13,7 @@ def progress_page(run: Run) -> Page:
     progress = getattr(run, "progress", None)
     if progress is None or run.status is not Status.RUNNING:
         return Page(title="Progress", blocks=[])
-    rows = [("steps", as_number(run.steps))]
+    rows = [("steps", f"{run.steps:,}")]
     if progress.seconds_per_step:
         rows.append(("time per step", as_seconds(progress.seconds_per_step)))
     if progress.batch:

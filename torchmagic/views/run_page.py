@@ -26,7 +26,7 @@ def _account(run: Run) -> list[tuple[str, str]]:
     rows = [("run", str(run.number))] if run.number else []
     rows += [("note", run.note)] if run.note else []
     rows += [("tags", ", ".join(run.tags))] if run.tags else []
-    rows.append(("steps", as_number(run.steps)))
+    rows.append(("steps", f"{run.steps:,}"))
     if run.clock.seconds:
         rows.append(("time", as_seconds(run.clock.seconds)))
         rows.append(("cost of watching", f"{as_seconds(run.clock.cost)} ({as_share(run.overhead)})"))

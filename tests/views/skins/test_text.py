@@ -3,7 +3,7 @@
 import pytest
 
 from torchmagic.views.page import Bars, Page, Table
-from torchmagic.views.skins.line_summary import bars_sentence, sparkline
+from torchmagic.views.skins.line_summary import bars_sentence, is_of_integers, sparkline
 from torchmagic.views.skins.text import as_text
 from torchmagic.views.skins.text_table import shortened
 
@@ -90,3 +90,7 @@ def test_folded_blocks_and_areas_are_left_to_those_who_can_draw_them(page):
     text = as_text(page)
     assert "Told only" not in text
     assert "Memory, MiB" not in text
+
+
+def test_a_histogram_without_values_is_none_of_whole_numbers():
+    assert not is_of_integers(Bars(title="", edges=(), counts=()))

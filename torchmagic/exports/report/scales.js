@@ -8,7 +8,10 @@ function linear(low, high, from, to) {
 function roundTicks(low, high, count) {
   const rough = (high - low) / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const sizes = [1, 2, 2.5, 5, 10].map((factor) => factor * power);
+  const at = sizes.findIndex((size) => size >= rough);
+  const held = (size) => Math.floor(high / size + 1e-9) - Math.ceil(low / size - 1e-9) + 1;
+  const step = at > 0 && held(sizes[at]) < 2 ? sizes[at - 1] : sizes[at]; // a single tick tells no distance
   if (!(step > 0 && step < Infinity)) return [];
   const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
   const number = last - first < 20 * count ? last - first + 1 : 0; // none between neighbours among floating-point numbers

@@ -94,7 +94,7 @@ def bars_sentence(bars: Bars) -> str:
         return "no values"
     top = max(range(len(bars.counts)), key=bars.counts.__getitem__)
     most = f"most ({bars.counts[top]:,})"
-    if _is_of_integers(bars):
+    if is_of_integers(bars):
         first, last, at = (f"{round(edge + 0.5):,}" for edge in (bars.edges[0], bars.edges[-2], bars.edges[top]))
         return f"{total:,} values from {first} to {last}, {most} at {at}"
     low, high = (as_number(edge) for edge in bars.edges[top : top + 2])
@@ -102,8 +102,10 @@ def bars_sentence(bars: Bars) -> str:
     return f"{total:,} values from {first} to {last}, {most} between {low} and {high}"
 
 
-def _is_of_integers(bars: Bars) -> bool:
+def is_of_integers(bars: Bars) -> bool:
     """Whether each bin is that of one whole number, at its middle."""
+    if not bars.edges:
+        return False
     spans = zip(bars.edges, bars.edges[1:], strict=False)
     return (bars.edges[0] + 0.5).is_integer() and all(math.isclose(high - low, 1.0) for low, high in spans)
 

@@ -12,6 +12,7 @@ from torchmagic.views.page import Bars, Flame, Line, Page, Plot
 from torchmagic.views.skins.far_values import bars_in, plot_in, unit_for, write_ticks
 from torchmagic.views.skins.few_colours import of_few_colours
 from torchmagic.views.skins.icicle import draw_icicle, icicle_height
+from torchmagic.views.skins.line_summary import is_of_integers
 from torchmagic.views.skins.palette import COLOURS, NOT_FINITE, look
 from torchmagic.views.skins.stack import draw_marks, draw_stack
 from torchmagic.views.skins.text_table import printable, shortened
@@ -145,7 +146,7 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
         axes.set_yscale("log", nonpositive="mask")
         axes.yaxis.set_minor_formatter("")
     else:
-        axes.locator_params(axis="y", nbins=4)
+        axes.locator_params(axis="y", nbins=4, min_n_ticks=3)
         _widen(axes, [] if plot.stacked else finite)
     for index, line in enumerate([] if plot.stacked else plot.lines):
         _draw_line(axes, line, *look(index))
@@ -227,6 +228,8 @@ def _draw_bars(axes: "Axes", bars: Bars) -> None:
         axes.set_yscale("log")
     else:
         axes.locator_params(axis="y", nbins=4, integer=True)
+    if is_of_integers(bars) and not bars.by_ratio:
+        axes.locator_params(axis="x", integer=True)
     axes.yaxis.set_major_formatter(lambda y, _: as_count(float(y)))
     write_ticks(axes.xaxis, unit, bars.edges)
     edges = list(bars.edges)

@@ -42,7 +42,8 @@ function barsView() {
       draw("text", { x: PLOT.left - 7, y: y(tick) + 3.5, class: "tm-tick", "text-anchor": "end" }, asCount(tick)),
     ]);
     block.counts.forEach((count, index) => marks.push(bar(count, edges[index], edges[index + 1], x, y, floor)));
-    roundTicks(edges[0], edges[edges.length - 1], Math.max(2, Math.floor(width / 90))).forEach((tick) =>
+    const whole = areWhole(edges);
+    roundTicks(edges[0], edges[edges.length - 1], Math.max(2, Math.floor(width / 90))).filter((tick) => !whole || Number.isInteger(tick)).forEach((tick) =>
       marks.push(draw("text", { x: x(tick), y: floor + 16, class: "tm-tick", "text-anchor": "middle" }, asNumber(tick))));
     marks.push(draw("line", { x1: PLOT.left, x2: right, y1: floor, y2: floor, class: "tm-axis" }));
     svg.replaceChildren(...marks);
@@ -50,12 +51,17 @@ function barsView() {
 
   function bar(count, from, to, x, y, floor) {
     const mark = draw("rect", { x: x(from) + 0.5, y: y(count), width: Math.max(0.5, x(to) - x(from) - 1), height: floor - y(count), class: "tm-column" });
-    mark.onpointerenter = () => setText(told, `${asNumber(count)} from ${asNumber(from)} to ${asNumber(to)}`);
+    mark.onpointerenter = () => setText(told, `${asNumber(count)} ${areWhole(block.edges) ? `at ${asNumber(Math.round(from + 0.5))}` : `from ${asNumber(from)} to ${asNumber(to)}`}`);
     mark.onpointerleave = rest;
     return mark;
   }
 
   return { root, update, remove: () => watcher.disconnect() };
+}
+
+// Whether each bin is that of one whole number, at its middle.
+function areWhole(edges) {
+  return Number.isInteger(edges[0] + 0.5) && edges.every((edge, index) => !index || Math.abs(edge - edges[index - 1] - 1) < 1e-9);
 }
 
 function sharesView() {
