@@ -1,6 +1,7 @@
 """This file is the view of a run's evaluations: their losses as curves, the best of them, and each pass."""
 
 from collections.abc import Iterator
+from itertools import compress
 
 from torchmagic.analyses.counting import counted
 from torchmagic.analyses.early_stopping import EvaluationCurve, early_stopping
@@ -77,4 +78,5 @@ def _passes(run: Run) -> Table:
         for record in run.of(EvaluationRecord)
     ]
     columns = ("after step", "model", "loader", "batches", "mode", "gradients", "losses", "where")
-    return Table(columns=columns, rows=rows)
+    told = [any(row[i] != "" for row in rows) for i in range(len(columns))]
+    return Table(columns=tuple(compress(columns, told)), rows=[tuple(compress(row, told)) for row in rows])

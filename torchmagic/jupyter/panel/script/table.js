@@ -161,6 +161,7 @@ function tableView() {
 
   function nameIn(cell, text, needsAttention) {
     cell.scope = "row";
+    cell.className = shown.numbers[0] ? "tm-number" : "";
     const said = needsAttention ? `! ${text}` : text;
     cell.title = text.length > 40 ? text : "";
     if (block.columns[0] !== OPENED_BY || root.closest(".tm-sheet")) return setText(cell, said);
