@@ -95,6 +95,15 @@ def test_a_picture_is_small_enough_to_be_kept_in_a_notebook():
     assert len(as_png(Plot(title="loss", lines=[noise]))) < 25_000
 
 
+def test_a_picture_is_what_matplotlib_itself_saves(page):
+    saved = BytesIO()
+    as_figure(Page(title="", blocks=[page.blocks[2]])).savefig(saved, format="png", dpi=72)
+    saved.seek(0)
+    whole, few = imread(saved), drawn(page.blocks[2])
+    assert whole.shape == few.shape
+    assert np.abs(whole[..., 3] - few[..., 3]).max() < 0.1  # in fewer colours
+
+
 def test_a_single_point_is_visible():
     one = Plot(title="a", lines=[Line(name="x", steps=[3.0], values=[1.0])])
     none = Plot(title="a", lines=[Line(name="x", steps=[], values=[])])

@@ -1,4 +1,4 @@
-"""This file is a PNG picture again, in few colours and small."""
+"""This file is a drawn picture as PNG in few colours, and small."""
 
 import io
 
@@ -6,16 +6,17 @@ import io
 _NUM_COLOURS = 128
 
 
-def of_few_colours(png: io.BytesIO) -> bytes:
+def of_few_colours(size: tuple[int, int], pixels: memoryview) -> bytes:
     """Return a picture as PNG bytes with a palette.
 
     Args:
-        png: The picture, with any number of colours.
+        size: Width and height.
+        pixels: Four bytes for each: red, green, blue, and how dense they are.
     """
     from PIL import Image  # noqa: PLC0415 - what matplotlib itself writes PNG with
 
+    picture = Image.frombytes("RGBA", size, bytes(pixels))
     smaller = io.BytesIO()
-    with Image.open(png) as picture:
-        few = picture.convert("RGBA").quantize(_NUM_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(smaller, format="png", optimize=True)
+    few = picture.quantize(_NUM_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(smaller, format="png")
     return smaller.getvalue()

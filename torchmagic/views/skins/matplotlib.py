@@ -55,12 +55,12 @@ def as_png(block: Drawn, *, dpi: float = _DPI) -> bytes:
         block: What to draw; it may be empty, and values may be NaN or infinite.
         dpi: Pixels an inch; the picture is 6.4 inches wide.
     """
-    figure = _figure([block])
-    buffer = io.BytesIO()
+    figure = _figure([block], dpi=dpi)
+    canvas: Any = figure.canvas
     with ignored_warnings():
         # a name in a script that the bundled font lacks is drawn as boxes; the alternative text still says it
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-    return of_few_colours(buffer)
+        canvas.draw()  # once: saving would lay everything out, and draw it again
+    return of_few_colours(canvas.get_width_height(), canvas.buffer_rgba())
 
 
 @unlogged()
@@ -88,9 +88,9 @@ def as_grid_png(blocks: Sequence[Drawn], *, title: str, num_columns: int = 2, dp
     return buffer.getvalue()
 
 
-def _figure(blocks: Sequence[Drawn]) -> "Figure":
+def _figure(blocks: Sequence[Drawn], *, dpi: float = _DPI) -> "Figure":
     heights = [_height(block) for block in blocks]
-    figure = _ground(figsize=(_WIDTH, sum(heights) or _HEIGHT), dpi=_DPI, layout="constrained", frameon=False)
+    figure = _ground(figsize=(_WIDTH, sum(heights) or _HEIGHT), dpi=dpi, layout="constrained", frameon=False)
     grid = figure.add_gridspec(max(1, len(blocks)), 1, height_ratios=heights or None)
     for index, block in enumerate(blocks):
         _draw(figure.add_subplot(grid[index]), block)
