@@ -91,3 +91,32 @@ def test_frozen_parameters_are_nothing_that_could_be_trained(run_cell):
         raises=RuntimeError,
     )
     assert run.of(DetachedLossRecord)[0].owned == 2
+
+
+def test_gradients_that_an_earlier_cell_left_are_none_of_this_loss(run_cell):
+    sound = LOOP.format(loss="net(torch.randn(8, 3)).pow(2).mean()")
+    _, names = run_cell(sound + "other, old = net, opt\n")
+    assert names["other"][0].weight.grad is not None
+    detached = LOOP.format(loss="net(torch.randn(8, 3)).mean().detach().requires_grad_()")
+    kept = {key: names[key] for key in ("other", "old")}
+    run, _ = run_cell(detached, names=kept)
+    assert len(run.of(DetachedLossRecord)) == 1
+    run, _ = run_cell(sound, names=kept)
+    assert run.of(DetachedLossRecord) == []
+
+
+def test_gradients_that_are_zeroed_in_place_and_clipped_are_no_new_ones(run_cell):
+    loop = LOOP.partition("for")[1] + LOOP.partition("for")[2].replace("zero_grad()", "zero_grad(set_to_none=False)")
+    clipped = loop.replace("    opt.step()", "    nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    opt.step()")
+    _, names = run_cell(LOOP.format(loss="net(torch.randn(8, 3)).pow(2).mean()"))
+    kept = {key: names[key] for key in ("net", "opt")}
+    run, _ = run_cell(clipped.format(loss="net(torch.randn(8, 3)).mean().detach().requires_grad_()"), names=kept)
+    assert len(run.of(DetachedLossRecord)) == 1
+    run, _ = run_cell(clipped.format(loss="net(torch.randn(8, 3)).pow(2).mean()"), names=kept)
+    assert run.of(DetachedLossRecord) == []
+
+
+def test_a_gradient_that_is_assigned_after_a_backward_connects(run_cell):
+    given = LOOP.replace("    loss.backward()", "    loss.backward()\n    net[0].weight.grad = torch.ones(4, 3)")
+    run, _ = run_cell(given.format(loss="net(torch.randn(8, 3)).mean().detach().requires_grad_()"))
+    assert run.of(DetachedLossRecord) == []

@@ -28,7 +28,7 @@ WITHOUT_GRAPH = "does not require grad"
 class Detached:
     """Records ``DetachedLossRecord`` once a run is over in which no backward reached anything.
 
-    The first gradient of any parameter of a model or an optimizer ends the watch, and so does a step by hand.
+    The first gradient that a parameter of a model or an optimizer is given ends the watch, and so does a step by hand.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -43,6 +43,8 @@ class Detached:
         self._calls: dict[tuple[int, int], str] = {}
         self._ran: dict[str, None] = {}
         self._with_graph: dict[str, None] = {}
+        # Of each tensor that had a gradient as the last backward began: that gradient, and how often it was written.
+        self._before: dict[int, tuple[int, int]] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models that run and for backward passes."""
@@ -57,7 +59,8 @@ class Detached:
     def flush(self, step: int) -> None:
         """Rest for good once something has a gradient."""
         if not self._connects and step < FIRST_STEPS:
-            self._connects = self._has_gradient()
+            found = self._gradients()
+            self._connects = any(found[key][0] != self._before.get(key, (0, 0))[0] for key in found)
         if self._connects and self._taps is not None:
             self._taps.rest(self, until=NEVER)
 
@@ -98,11 +101,12 @@ class Detached:
             self._site = site_of(frame)
             self._code.learn_line(self._site)
             self._owned = max(self._owned, len({id(tensor) for tensor in self._trained()}))
+            self._before = self._gradients()
 
     def _ends(self, tensors: Any, nanoseconds: int) -> None:
         if not self._connects:
             self._backwards += 1
-            self._connects = self._has_gradient()
+            self._connects = any(each != self._before.get(key) for key, each in self._gradients().items())
 
     def _stepped(self, by_hand: Any, _: object) -> None:
         self._connects = True
@@ -110,8 +114,10 @@ class Detached:
     def _fails(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         self._raised = WITHOUT_GRAPH in str(error)
 
-    def _has_gradient(self) -> bool:
-        return any(tensor.grad is not None for tensor in self._trained())
+    def _gradients(self) -> dict[int, tuple[int, int]]:
+        """Return the gradients that there are; an earlier cell may have left some, which no backward reached now."""
+        held = [(id(tensor), grad) for tensor in self._trained() if (grad := tensor.grad) is not None]
+        return {key: (id(grad), 0 if grad.is_inference() else grad._version) for key, grad in held}
 
     def _trained(self) -> list[torch.Tensor]:
         """Return what can be trained: of optimizers that stepped or have a name, and of models that ran."""
