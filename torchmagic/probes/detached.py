@@ -59,7 +59,7 @@ class Detached:
     def flush(self, step: int) -> None:
         """Rest for good once something has a gradient."""
         if not self._connects and step < FIRST_STEPS:
-            found = self._gradients()
+            found = _gradients(self._trained())
             self._connects = any(found[key][0] != self._before.get(key, (0, 0))[0] for key in found)
         if self._connects and self._taps is not None:
             self._taps.rest(self, until=NEVER)
@@ -100,24 +100,20 @@ class Detached:
         if not self._connects:
             self._site = site_of(frame)
             self._code.learn_line(self._site)
-            self._owned = max(self._owned, len({id(tensor) for tensor in self._trained()}))
-            self._before = self._gradients()
+            trained = self._trained()
+            self._owned = max(self._owned, len({id(tensor) for tensor in trained}))
+            self._before = _gradients(trained)
 
     def _ends(self, tensors: Any, nanoseconds: int) -> None:
         if not self._connects:
             self._backwards += 1
-            self._connects = any(each != self._before.get(key) for key, each in self._gradients().items())
+            self._connects = any(each != self._before.get(key) for key, each in _gradients(self._trained()).items())
 
     def _stepped(self, by_hand: Any, _: object) -> None:
         self._connects = True
 
     def _fails(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         self._raised = WITHOUT_GRAPH in str(error)
-
-    def _gradients(self) -> dict[int, tuple[int, int]]:
-        """Return the gradients that there are; an earlier cell may have left some, which no backward reached now."""
-        held = [(id(tensor), grad) for tensor in self._trained() if (grad := tensor.grad) is not None]
-        return {key: (id(grad), 0 if grad.is_inference() else grad._version) for key, grad in held}
 
     def _trained(self) -> list[torch.Tensor]:
         """Return what can be trained: of optimizers that stepped or have a name, and of models that ran."""
@@ -151,3 +147,9 @@ class Detached:
 def _plain(output: Any) -> Any:
     """Return the fields of an output that is an object of its own class, such as a dataclass of tensors."""
     return output if is_tensor(output) or issubclass(type(output), dict) else attributes_of(output) or output
+
+
+def _gradients(trained: list[torch.Tensor]) -> dict[int, tuple[int, int]]:
+    """Return the gradients that there are; an earlier cell may have left some, which no backward reached now."""
+    held = [(id(tensor), grad) for tensor in trained if (grad := tensor.grad) is not None]
+    return {key: (id(grad), 0 if grad.is_inference() else grad._version) for key, grad in held}
