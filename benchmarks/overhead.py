@@ -18,14 +18,14 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from blocks import NUM_WARM_STEPS, Measured, block, cpu, in_turns, interval, median, usual, wall, with_interval
+from blocks import NUM_WARM_STEPS, Measured, Times, block, cpu, in_turns, interval, median, usual, wall, with_interval
 from watched import LEVELS, Watches, away_from_home, extra, watched
-from workloads import COMPILED, WORKLOADS, Step, Workload
+from workloads import COMPILED, LARGE, WORKLOADS, Step, Workload
 
 NUM_ROUNDS = 15
 # The most that a level may cost, as a ratio of CPU time to the bare loop.
@@ -37,7 +37,10 @@ BOUNDS = {
     "200 parameters": {"basic": 1.05, "intermediate": 1.08, "advanced": 1.12, "expert": 1.50},
     "CNN, compiled": OF_LARGE,
     "GPT, compiled": OF_LARGE,
+    "ResNet-18": OF_LARGE,
+    "GPT-2, bfloat16": OF_LARGE,
 }
+Judged = Callable[[Sequence[Times]], list[float]]
 
 
 @dataclass(slots=True)
@@ -77,18 +80,24 @@ def num_graphs(workload: Workload) -> int:
     return counters["stats"]["unique_graphs"]
 
 
-def ready(workload: Workload) -> Step | str:
+def ready(workload: Workload, device: str) -> Step | str:
     """Return the step of a training that was built and has run bare, or why it does not run here."""
+    with torch.device(device):
+        made = workload.make()
     if not workload.compiled:
-        return workload.make().step
+        return made.step
     if not (os.environ.get("CXX") or any(map(shutil.which, ("g++", "clang++", "c++")))):
         return "torch.compile needs a C++ compiler, and there is none"
-    step = workload.make().step
     try:
-        block(step, 3)  # compiles, before anybody watches
+        block(made.step, 3)  # compiles, before anybody watches
     except Exception as error:
         return f"{type(error).__name__}: {error}".partition("\n")[0]
-    return step
+    return made.step
+
+
+def name_of(device: str) -> str:
+    """Return what a device is called by its maker, if torch tells."""
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
 def holds(values: list[float], bound: float) -> str:
@@ -97,7 +106,7 @@ def holds(values: list[float], bound: float) -> str:
     return ("yes" if median(values) <= bound else "NO") + (" ?" if low <= bound < high else "")
 
 
-def table(rows: list[Row]) -> Iterator[str]:
+def table(rows: list[Row], judged: Judged) -> Iterator[str]:
     """Yield the lines of the table."""
     yield (
         f"{'':16} {'bare':>8}  {'':12}  {'ratio to the bare loop':^33}  {'':9}"
@@ -110,38 +119,39 @@ def table(rows: list[Row]) -> Iterator[str]:
     for row in rows:
         name, bare = row.workload.name, f"{1e3 * median(wall(row.measured.bare)):.2f}"
         for level, watches in row.watches.items():
-            yield f"{name:16} {bare:>9} {level:>12}  {cells(row, level, watches)}"
+            yield f"{name:16} {bare:>9} {level:>12}  {cells(row, level, watches, judged)}"
             name = bare = ""
         if row.num_graphs:
             yield f"{'':16} compiled {row.num_graphs} times more during the measurement: not to be trusted"
 
 
-def cells(row: Row, level: str, watches: Watches) -> str:
+def cells(row: Row, level: str, watches: Watches, judged: Judged) -> str:
     """Return the cells of one level."""
     if level in row.measured.failed:
         return row.measured.failed[level]
     ratios = row.measured.ratios[level]
     bound = BOUNDS[row.workload.name][level]
     return (
-        f"{with_interval(cpu(ratios))} {median(wall(ratios)):6.3f} {median(usual(ratios)):6.3f}  {bound:5.2f} {holds(cpu(ratios), bound):5}"
+        f"{with_interval(cpu(ratios))} {median(wall(ratios)):6.3f} {median(usual(ratios)):6.3f}  {bound:5.2f} {holds(judged(ratios), bound):5}"
         f"  {100 * median(watches.said_of_block):4.1f}% {100 * median(watches.said):5.1f}%"
         f"  {1e3 * median(watches.opening):6.1f} {1e3 * median(extra(watches, row.measured, row.workload)):6.1f}"
         f" {1e3 * median(watches.closing):6.1f}"
     )
 
 
-def report(rows: list[Row], skipped: dict[str, str], rounds: int) -> str:
+def report(rows: list[Row], skipped: dict[str, str], rounds: int, device: str) -> str:
     """Return the whole account as plain text."""
     lines = [
         "Time of a training step, as a ratio to the bare loop (1.000 costs nothing)",
-        f"median of {rounds} rounds, in turns in one process; torch {torch.__version__}, "
+        f"median of {rounds} rounds, in turns in one process; on {name_of(device)}, torch {torch.__version__}, "
         f"Python {platform.python_version()}, {platform.machine()}, {torch.get_num_threads()} thread(s)",
         "",
-        *table(rows),
+        *table(rows, cpu if device == "cpu" else wall),
         *(f"{name:16} skipped: {reason}" for name, reason in skipped.items()),
         "",
         "expert: every statistic at every step, without torch's detect_anomaly.",
-        "holds: whether the median of CPU ratios is within the bound; ? where its 90% interval reaches across it.",
+        "holds: whether the median of CPU ratios (of wall time where the host waits for an accelerator) is within the",
+        "bound; ? where its 90% interval reaches across it.",
         "usual: the CPU ratio of the median step, which has nothing in it that only some steps take, as looks do; steps of",
         "a benchmark that counts so look cheaper than they are by the mean.",
         f"open, warm and close are not in the ratios: opening a watch, what its first {NUM_WARM_STEPS} steps (or a "
@@ -194,21 +204,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
     parser.add_argument("--only", default="", help="workloads whose name holds this")
     parser.add_argument("--levels", type=levels_named, default=list(LEVELS), help=f"of {', '.join(LEVELS)}; all")
+    parser.add_argument(
+        "--device", default="cpu", help="where the trainings are, such as cuda; two larger ones are added"
+    )
     parser.add_argument("--out", type=Path, help="write the table to this file too")
     parser.add_argument("--json", type=Path, help="write every round to this file")
     chosen = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     rows, skipped = [], {}
     with away_from_home():
-        for workload in (*WORKLOADS, *COMPILED):
+        for workload in (*WORKLOADS, *COMPILED, *(LARGE if chosen.device != "cpu" else ())):
             if chosen.only not in workload.name:
                 continue
-            step = ready(workload)
+            step = ready(workload, chosen.device)
             if isinstance(step, str):
                 skipped[workload.name] = step
             else:
                 rows.append(measure(workload, step, chosen.levels, chosen.rounds))
-    text = report(rows, skipped, chosen.rounds)
+    text = report(rows, skipped, chosen.rounds, chosen.device)
     print(text)
     for path, content in ((chosen.out, text + "\n"), (chosen.json, as_json(rows) + "\n")):
         if path is not None:

@@ -1,6 +1,7 @@
 """This file is the workloads of the benchmarks: small trainings, written as people write them."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -82,17 +83,17 @@ class Residual(nn.Module):
         return self.relu(self.norm2(self.conv2(y)) + self.short(x))
 
 
-def resnet(*, compiled: bool = False) -> Training:
-    """A ResNet-18 of an eighth of the width, on images of 32 by 32."""
+def resnet(*, compiled: bool = False, width: int = 8, batch: int = 32, side: int = 32) -> Training:
+    """A ResNet-18, of an eighth of the width unless told otherwise, on square images."""
     torch.manual_seed(0)
-    widths = (8, 16, 32, 64)
+    widths = (width, 2 * width, 4 * width, 8 * width)
     blocks: list[nn.Module] = [nn.Conv2d(3, widths[0], 3, 1, 1, bias=False), nn.BatchNorm2d(widths[0]), nn.ReLU()]
     for before, width in zip((widths[0], *widths), widths, strict=False):
         blocks += [Residual(before, width, 1 if before == width else 2), Residual(width, width, 1)]
     model = nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], 10))
     runs = torch.compile(model) if compiled else model
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
-    batches = [(torch.randn(32, 3, 32, 32), torch.randint(10, (32,))) for _ in range(8)]
+    batches = [(torch.randn(batch, 3, side, side), torch.randint(10, (batch,))) for _ in range(8)]
     criterion = nn.CrossEntropyLoss()
 
     def step(index: int) -> None:
@@ -146,23 +147,36 @@ class GPT(nn.Module):
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        x = self.token(tokens) + self.position(torch.arange(tokens.shape[1]))
+        x = self.token(tokens) + self.position(torch.arange(tokens.shape[1], device=tokens.device))
         return self.head(self.norm(self.blocks(x)))
 
 
 def small_gpt(*, compiled: bool = False) -> Training:
     """A small GPT with gradient clipping."""
     torch.manual_seed(0)
-    model = GPT()
+    return language_model(GPT(), 8, compiled=compiled)
+
+
+def large_gpt() -> Training:
+    """A GPT of the size of GPT-2, in bfloat16."""
+    torch.manual_seed(0)
+    return language_model(GPT(vocabulary=50304, width=768, layers=12, heads=12, length=512), 8, half=True)
+
+
+def language_model(model: GPT, batch: int, *, compiled: bool = False, half: bool = False) -> Training:
+    """The training of a GPT on random tokens."""
     runs = torch.compile(model) if compiled else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
-    batches = [torch.randint(512, (8, 65)) for _ in range(8)]
+    vocabulary, length = model.token.num_embeddings, model.position.num_embeddings
+    batches = [torch.randint(vocabulary, (batch, length + 1)) for _ in range(8)]
+    around = partial(torch.autocast, model.head.weight.device.type, torch.bfloat16) if half else nullcontext
 
     def step(index: int) -> None:
         tokens = batches[index % len(batches)]
         optimizer.zero_grad()
-        logits = runs(tokens[:, :-1])
-        loss = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        with around():
+            logits = runs(tokens[:, :-1])
+            loss = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -222,4 +236,14 @@ COMPILED = (
         num_steps=20,
         compiled=True,
     ),
+)
+# What keeps an accelerator busy; a step of these takes a host seconds.
+LARGE = (
+    Workload(
+        name="ResNet-18",
+        about="ResNet-18 at full width, 128 images of 64 by 64",
+        make=partial(resnet, width=64, batch=128, side=64),
+        num_steps=20,
+    ),
+    Workload(name="GPT-2, bfloat16", about="12 layers of 768, 8 x 512 tokens, autocast", make=large_gpt, num_steps=10),
 )
