@@ -8,6 +8,7 @@ from torchmagic.debuggers.memory_parts import memory_parts
 from torchmagic.debuggers.parts import Parts
 from torchmagic.debuggers.rank_parts import rank_parts
 from torchmagic.debuggers.settings import Level, Settings
+from torchmagic.debuggers.surrounding_parts import surrounding_parts
 from torchmagic.probes.accumulation import Accumulation
 from torchmagic.probes.activations import Activations
 from torchmagic.probes.awake_dropout import AwakeDropout
@@ -16,7 +17,6 @@ from torchmagic.probes.beginning import Beginning
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.clipping import Clipping
-from torchmagic.probes.compiled_calls import CompiledCalls
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.detached import Detached
@@ -28,18 +28,15 @@ from torchmagic.probes.early_stopping import EarlyStopping
 from torchmagic.probes.equal_units import EqualUnits
 from torchmagic.probes.first_layers import FirstLayers
 from torchmagic.probes.frozen_output import FrozenOutput
-from torchmagic.probes.global_modes import GlobalModes
 from torchmagic.probes.gradient_uses import GradientUses
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.gradless import Gradless
 from torchmagic.probes.hand_steps import HandSteps
 from torchmagic.probes.headroom import Headroom
-from torchmagic.probes.hooks import Hooks
 from torchmagic.probes.host_reads import HostReads
 from torchmagic.probes.inputs import Inputs
 from torchmagic.probes.learning_rates import LearningRates
 from torchmagic.probes.leaves import Leaves
-from torchmagic.probes.leftovers import Leftovers
 from torchmagic.probes.lives import Lives
 from torchmagic.probes.loaders import Loaders
 from torchmagic.probes.loop_order import LoopOrder
@@ -153,10 +150,7 @@ class Assembly:
             *([make(Standstill, cast)] if settings.watches("weights") else []),
             *([make(LearningRates, cast)] if settings.watches("lr") else []),
             *memory_parts(make, settings, cast, self._pacer, self.namespace),
-            make(GlobalModes),
-            make(CompiledCalls, cast, self._taps),
-            make(Hooks, cast),
-            make(Leftovers, cast),
+            *surrounding_parts(make, cast, self._taps),
             self._gradless,
             *([make(TargetRange)] if settings.watches("forward") else []),
             make(Crashes, cast, self._gradless, self.namespace),

@@ -46,6 +46,7 @@ EVENTS = (
     "scheduled",  # (scheduler, frame), for the outermost of nested schedulers
     "mode",  # (module, training, frame)
     "compiled_call",  # (the compiler's frame), as what it calls in its local ``fn`` begins
+    "graph_replayed",  # (frame), after the replay of a graph in which a device's work was captured
     "log_prob",  # (output); only while ``see("log_prob")``
     "ranked",  # (), after ``init_process_group``
     "collective_begin",  # (name of the function); only while ``see("collectives")``, of waits ``"waits"``
@@ -61,5 +62,5 @@ WITHOUT_TENSORS = frozenset({
     "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
     "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
-    "module_met", "profiler_begin", "look", "clip_begin", "collective_begin", "collective_end",
+    "module_met", "profiler_begin", "look", "clip_begin", "graph_replayed", "collective_begin", "collective_end",
 })  # fmt: skip

@@ -18,6 +18,7 @@ from torchmagic.probes.building_wrappers import (
     wrap_optimizer_init,
 )
 from torchmagic.probes.call_wrappers import wrap_call
+from torchmagic.probes.capture_wrappers import GRAPHS, wrap_capture_begin, wrap_capture_end, wrap_replay
 from torchmagic.probes.clip_wrappers import wrap_clip_value, wrap_clip_with_norm, wrap_clipping
 from torchmagic.probes.collective_wrappers import (
     COLLECTIVES,
@@ -86,6 +87,9 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (torch.amp.GradScaler, "step", wrap_scaler_step),
     (torch.amp.GradScaler, "update", wrap_update),
     *((owner, name, wrap_saving) for owner, name in SAVING if not READABLE),
+    *((graph, "capture_begin", wrap_capture_begin) for graph in GRAPHS),
+    *((graph, "capture_end", wrap_capture_end) for graph in GRAPHS),
+    *((graph, "replay", wrap_replay) for graph in GRAPHS),
     *((owner, name, wrap_init) for owner, name in INITS),
     *((owner, name, wrap_start_processes) for owner, name in STARTS),
 )

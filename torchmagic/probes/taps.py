@@ -77,7 +77,7 @@ class Taps:
         self._warnings: list[str] = []
         self.depth = self._step_began = self._phases_before = 0
         self.training, self.weighted = True, False  # the newest call; whether the newest backward was given gradients
-        self.quiet = True
+        self.quiet, self.capturing = True, False  # whether nothing is told; whether because a graph is captured
 
     @property
     def sees_leaves(self) -> bool:

@@ -28,6 +28,7 @@ class Switchboard(Protocol):
     """What a wrapper needs of the taps: what is asked for, where torch stands, and where to tell."""
 
     quiet: bool
+    capturing: bool
     depth: int
     weighted: bool
     training: bool

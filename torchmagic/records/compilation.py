@@ -1,4 +1,4 @@
-"""This file is the compilation: what torch compiled in a run, how often, and in how many parts."""
+"""This file is the compilation: what torch compiled or captured in a run, how often, and in how many parts."""
 
 from dataclasses import dataclass
 
@@ -39,3 +39,17 @@ class CompilationRecord:
     seconds: float
     run_seconds: float
     functions: tuple[CompiledFunction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphReplaysRecord:
+    """Work of a device that was captured in a graph, as CUDA's are, was replayed: nothing inside it is seen.
+
+    Args:
+        whole: Whether the user's own code replays the graph, with whatever part of a step it holds; otherwise it is one
+            inside a callable that torch made of a module, of which gradients and steps are seen.
+        place: The line that did it first.
+    """
+
+    whole: bool
+    place: Place | None

@@ -4,7 +4,7 @@ from torchmagic.records.accelerator import AcceleratorRecord
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.records.beginning import BeginningRecord
 from torchmagic.records.clipping import ClippingLineRecord, ClipRecord
-from torchmagic.records.compilation import CompilationRecord
+from torchmagic.records.compilation import CompilationRecord, GraphReplaysRecord
 from torchmagic.records.connection import (
     DetachedLossRecord,
     FrozenOutputRecord,
@@ -155,6 +155,7 @@ KINDS: tuple[type, ...] = (
     GradScalerRecord,
     GradientFlowRecord,
     GradlessForwardRecord,
+    GraphReplaysRecord,
     GroupRecord,
     HalfWeightsRecord,
     HandStepsRecord,

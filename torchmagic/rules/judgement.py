@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from torchmagic.analyses.source_lines import line_at
+from torchmagic.records.compilation import GraphReplaysRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.rules.catalogue import RULES
 from torchmagic.rules.causes import FOLLOWS_FROM, FOLLOWS_FROM_EARLIER, LAST_RESORTS
@@ -14,6 +15,9 @@ from torchmagic.session.run import Run
 
 # The group of the rules that compare the ranks of a run.
 RANKS = "ranks"
+# Groups of rules that need whole steps, of which captured graphs hide a part: what is seldom seen may often happen.
+OF_WHOLE_STEPS = frozenset({"curves", "learning_rate", "parameters", "training_loop"})
+_GROUPS = {each.id: each.group for each in RULES}
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -45,6 +49,8 @@ def judge_ranks(run: Run, on_failure: Callable[[str, Exception], None]) -> tuple
 
 def settled(run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return what all rules together found as a reader wants it: causes named, order made, silence kept."""
+    if any(record.whole for record in run.of(GraphReplaysRecord)):
+        found = [finding for finding in found if _GROUPS.get(finding.rule) not in OF_WHOLE_STEPS]
     placed = [_placed(finding, run) for finding in _specific(_once(found))]
     return _in_order(audible(_with_causes(placed), run.settings.get("ignore", ())))
 
