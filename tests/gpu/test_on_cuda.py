@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from torchmagic.debuggers.watching import watch
+from torchmagic.probes.sync_debug import SyncDebug
 from torchmagic.records.note import FailureRecord
 
 pytestmark = [
@@ -65,7 +66,11 @@ def test_the_bits_are_the_same(level, half):
     assert len(run.series("grad_norm")[0]) == STEPS
 
 
-def test_the_sentinels_wait_for_the_device_once_a_step():
+def test_the_sentinels_wait_for_the_device_once_a_step(monkeypatch):
+    monkeypatch.setattr(
+        SyncDebug, "ask", lambda _: None
+    )  # else the warnings, by which waits are counted, are the user's
+
     def added(steps):
         return waits(steps, level="basic", budget=0.0) - waits(steps)
 
@@ -79,3 +84,19 @@ def test_the_devices_memory_is_recorded():
         train()
     assert max(run.series("cuda_bytes")[1]) > 0
     assert max(run.series("cuda_peak_bytes")[1]) >= max(run.series("cuda_bytes")[1])
+
+
+@pytest.mark.parametrize("mode", ["warn", "error"])
+def test_the_mode_about_waits_is_the_users_alone(mode):
+    bare, _ = train()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.cuda.set_sync_debug_mode(mode)
+        try:
+            with watch(save=False, level="expert") as run:
+                watched, _ = train()
+            assert torch.cuda.get_sync_debug_mode() == {"warn": 1, "error": 2}[mode]
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    assert not run.of(FailureRecord)
+    assert torch.equal(bare, watched)

@@ -42,6 +42,7 @@ from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.saving_wrappers import wrap_saving
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
+from torchmagic.probes.sync_debug import wrap_sync_debug
 from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_engine, wrap_next, wrap_train
 
 # Takes the taps and torch's function.
@@ -90,6 +91,7 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     *((graph, "capture_begin", wrap_capture_begin) for graph in GRAPHS),
     *((graph, "capture_end", wrap_capture_end) for graph in GRAPHS),
     *((graph, "replay", wrap_replay) for graph in GRAPHS),
+    (torch.cuda, "set_sync_debug_mode", wrap_sync_debug),
     *((owner, name, wrap_init) for owner, name in INITS),
     *((owner, name, wrap_start_processes) for owner, name in STARTS),
 )

@@ -20,6 +20,7 @@ from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
 from torchmagic.probes.sites import MEMO
 from torchmagic.probes.step_nesting import Nesting
+from torchmagic.probes.sync_debug import SYNC_DEBUG
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.turn import Turn
 from torchmagic.probes.user_modes import dispatch_modes, function_modes, plain_tensors, put_on, set_aside
@@ -45,10 +46,7 @@ class Taps:
     """
 
     def __init__(
-        self,
-        *,
-        on_failure: Callable[[object, Exception], None],
-        loud: tuple[type[Exception], ...] = (),
+        self, *, on_failure: Callable[[object, Exception], None], loud: tuple[type[Exception], ...] = ()
     ) -> None:
         self.leaves = self.follows = self._sees_modules = False
         self.called: set[int] | None = None
@@ -121,6 +119,7 @@ class Taps:
         for owner, name, wrap in REPLACED:
             self._replace(self._patches, owner, name, wrap)
         self._compiler.wait()
+        SYNC_DEBUG.ask()
         self._modes.enter_context(replay_wrappers.anomaly_detection(self.anomaly_detection))
         self._handles = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
@@ -197,7 +196,7 @@ class Taps:
         self.began = now()
         self.quiet = MEMO.open = True
         grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
-        aside = set_aside() if dispatch_modes() or function_modes() else None
+        aside = set_aside() if SYNC_DEBUG.mode or dispatch_modes() or function_modes() else None
         if grad_enabled:
             set_grad_enabled(False)
         try:

@@ -12,6 +12,7 @@ from torch import overrides
 from torch.utils import _python_dispatch as dispatch
 
 from torchmagic.probes.compiler import MARKS_CALLS, Interpreted, not_compiled
+from torchmagic.probes.sync_debug import SYNC_DEBUG
 
 dispatch_modes, function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
 
@@ -39,24 +40,31 @@ tensors_as_they_are = torch._C._EnableTorchFunction
 
 
 class Aside(NamedTuple):
-    """Modes that were set aside, the innermost first."""
+    """Modes that were set aside, the innermost first, and how torch took what waits for CUDA."""
 
     dispatch: list[Any]
     function: list[Any]
+    sync_debug: int
 
 
 def set_aside() -> Aside:
     """Take all modes off but those with which torch itself traces, and return them."""
+    sync_debug = SYNC_DEBUG.mode
+    if sync_debug:
+        SYNC_DEBUG.switch(0)
     stack = [torch._C._get_dispatch_stack_at(i) for i in range(dispatch_modes())]
     traces = any(type(mode).is_infra_mode() for mode in stack)
     return Aside(
         dispatch=[] if traces else [dispatch._pop_mode() for _ in stack],
         function=[overrides._pop_mode() for _ in range(function_modes())],  # type: ignore[no-untyped-call] # torch
+        sync_debug=sync_debug,
     )
 
 
 def put_on(aside: Aside) -> None:
     """Put modes on again."""
+    if aside.sync_debug:
+        SYNC_DEBUG.switch(aside.sync_debug)
     for mode in reversed(aside.function):
         overrides._push_mode(mode)  # type: ignore[no-untyped-call] # torch
     for mode in reversed(aside.dispatch):
