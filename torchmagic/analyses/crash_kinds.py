@@ -13,6 +13,7 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
         r"not enough memory: you tried to allocate",
         r"Unable to allocate [\d.]+ \w*B",
     ),
+    CrashKind.ASSERT: (r"device-side assert",),
     CrashKind.SINGLE: (r"Expected more than 1 value per channel when training",),
     # clip_grad_value_ groups the gradients it finds; torch says only that its own list is empty.
     CrashKind.NO_GRADIENTS: (r"nested_tensorlist\[0\]\.empty\(\)",),

@@ -63,6 +63,8 @@ def evidence(site: CrashSiteRecord) -> dict[str, float | str]:
         found["built at"] = f"line {site.built.line}: {site.built.source}"
     if site.called is not None and site.called != site.place:
         found["called from"] = f"line {site.called.line}: {site.called.source}"
+    if site.noticed is not None:
+        found["noticed at"] = f"line {site.noticed.line}: {site.noticed.source}"
     return {**found, "torch says": short(site.message)}
 
 

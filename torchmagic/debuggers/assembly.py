@@ -20,6 +20,7 @@ from torchmagic.probes.clipping import Clipping
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.detached import Detached
+from torchmagic.probes.device_asserts import DeviceAsserts
 from torchmagic.probes.devices import Devices
 from torchmagic.probes.differences import Differences
 from torchmagic.probes.directions import Directions
@@ -153,7 +154,8 @@ class Assembly:
             *surrounding_parts(make, cast, self._taps),
             self._gradless,
             *([make(TargetRange)] if settings.watches("forward") else []),
-            make(Crashes, cast, self._gradless, self.namespace),
+            asserts := make(DeviceAsserts, cast),
+            make(Crashes, cast, self._gradless, asserts, self.namespace),
             *([make(LastLook, cast)] if settings.watches("weights") else []),
             *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),
             make(TakenPart, cast, self.namespace),

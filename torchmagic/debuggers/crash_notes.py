@@ -23,6 +23,7 @@ EXPLAINED_BY: dict[CrashKind, tuple[str, ...]] = {
     CrashKind.NO_GRAD: ("no-grad-training",),
     CrashKind.LABEL: ("label-out-of-range",),
     CrashKind.INDEX: ("index-out-of-range",),
+    CrashKind.ASSERT: ("index-out-of-range",),
     CrashKind.SINGLE: ("batchnorm-batch-one",),
     CrashKind.MEMORY: ("out-of-memory",),
     CrashKind.NO_GRADIENTS: ("clip-ineffective",),

@@ -16,6 +16,7 @@ from torchmagic.debuggers.followed import followed
 from torchmagic.debuggers.happened import ended_well, failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
 from torchmagic.debuggers.loading_ahead import load_ahead
+from torchmagic.debuggers.lost_devices import is_lost
 from torchmagic.debuggers.open_watches import WATCHING
 from torchmagic.debuggers.rank_run import RankRun
 from torchmagic.debuggers.settings import Settings
@@ -212,6 +213,8 @@ class Watch:
     def _failed(self, owner: object, error: Exception) -> None:
         """Record a probe's failure, warn once, and go on without the probe; what a handler raised is the user's."""
         pass_on(error)
+        if is_lost(error, self._taps, self._recorder):
+            return
         record = failure(type(owner).__name__, error)
         self._recorder.add(record)
         if not self._crew.drop(owner) and owner is self:

@@ -38,12 +38,12 @@ def extent(
     if kind is CrashKind.LABEL and isinstance(held.get("target"), torch.Tensor):
         return _of_target(held, told)
     if isinstance(held.get("weight"), torch.Tensor) and isinstance(held.get("input"), torch.Tensor):
-        return _counted(held["input"], int(held["weight"].shape[0]), told)
+        return counted(held["input"], int(held["weight"].shape[0]), told)
     whole = [tensor for _, tensor in named if _is_whole(tensor)]
     if told.limit is None and kind is CrashKind.INDEX:
         others = [tensor for _, tensor in named if tensor.dim() and not _is_whole(tensor)]
         told = told._replace(limit=int(others[0].shape[0])) if len(others) == 1 else told
-    return _counted(whole[0], told.limit, told) if len(whole) == 1 else told
+    return counted(whole[0], told.limit, told) if len(whole) == 1 else told
 
 
 def _told(message: str) -> Extent:
@@ -66,10 +66,10 @@ def _of_target(held: dict[str, Any], told: Extent) -> Extent:
     if target.is_floating_point():  # a binary cross-entropy
         return _outside(target)
     classes = int(given.shape[1] if given.dim() > 1 else given.shape[0])
-    return _counted(target, classes, told, ignored=held.get("ignore_index"))
+    return counted(target, classes, told, ignored=held.get("ignore_index"))
 
 
-def _counted(values: torch.Tensor, limit: int | None, told: Extent, *, ignored: Any = None) -> Extent:
+def counted(values: torch.Tensor, limit: int | None, told: Extent, *, ignored: Any = None) -> Extent:
     """Count the whole numbers outside of 0 to limit; those of a device that may have stopped are not read."""
     if limit is None or values.device.type != "cpu" or not 0 < values.numel() <= MOST_VALUES or not _is_whole(values):
         return told._replace(limit=told.limit if limit is None else limit)

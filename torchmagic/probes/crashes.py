@@ -31,6 +31,7 @@ from torchmagic.probes.crash_memory import out_of_memory
 from torchmagic.probes.crash_names import tensors_named
 from torchmagic.probes.crash_reuse import reused_graph
 from torchmagic.probes.crash_values import Extent, extent
+from torchmagic.probes.device_asserts import DeviceAsserts
 from torchmagic.probes.gradless import Gradless
 from torchmagic.probes.module_parts import named_modules_of
 from torchmagic.probes.probe import nothing_waits
@@ -56,13 +57,14 @@ class Crashes:
     Args:
         cast: Models and optimizers, whose names the user knows.
         gradless: What is known of forwards without gradients.
+        asserts: What is known where a device stopped at an assertion.
         namespace: The user's names.
     """
 
     flush = nothing_waits
 
-    def __init__(self, cast: Cast, gradless: Gradless, namespace: Mapping[str, Any]) -> None:
-        self._cast, self._gradless, self._namespace = cast, gradless, namespace
+    def __init__(self, cast: Cast, gradless: Gradless, asserts: DeviceAsserts, namespace: Mapping[str, Any]) -> None:
+        self._cast, self._gradless, self._asserts, self._namespace = cast, gradless, asserts, namespace
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._told: BaseException | None = None
@@ -97,7 +99,8 @@ class Crashes:
     def _record(
         self, kind: CrashKind, error: BaseException, entries: list[Entry], theirs: list[Entry], recorder: Recorder
     ) -> None:
-        recorder.add(self._scene(kind, error, entries, theirs))
+        scene = self._scene(kind, error, entries, theirs)
+        recorder.add(self._asserts.explained(scene) if kind is CrashKind.ASSERT else scene)
         extra: Any = None
         if kind is CrashKind.INPLACE:
             extra = changed_in_place(message_of(error), entries, self._cast, self._namespace)

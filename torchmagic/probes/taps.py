@@ -52,7 +52,7 @@ class Taps:
         self.called: set[int] | None = None
         self.ranges: dict[int, Any] | None = None  # of modules, by identity, for ``see("modules")``
         self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
-        self.communicating = self.alone = False
+        self.communicating = self.alone = self.lost = False  # the last: a device, so that nothing more is heard
         self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
         self.clock, self.turn, self.nesting = PhaseClock(), Turn(), Nesting()
         self.turn.partings.append(self.nesting.part)

@@ -21,6 +21,7 @@ class CrashKind(StrEnum):
     SINGLE = "single value a channel"
     MEMORY = "memory"
     NO_GRADIENTS = "no gradients"
+    ASSERT = "assertion of a device"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,7 @@ class CrashSiteRecord:
         num_bad: How many labels or indices of the tensor are out of range.
         num_values: How many there are.
         alike: Whether all that are out of range are that value.
+        noticed: Line at which a device told it, where the code had gone on meanwhile.
     """
 
     problem: CrashKind
@@ -93,6 +95,7 @@ class CrashSiteRecord:
     num_bad: int = 0
     num_values: int = 0
     alike: bool = False
+    noticed: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

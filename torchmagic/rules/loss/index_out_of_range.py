@@ -26,6 +26,7 @@ def index_out_of_range(run: Run) -> Iterator[Finding]:
     """Report the exception that ended the run, when an index was out of range."""
     site = site_of(run, CrashKind.INDEX)
     if site is None:
+        yield from map(_stopped, filter(None, [site_of(run, CrashKind.ASSERT)]))
         return
     found: dict[str, float | str] = {}
     if site.value is not None:
@@ -37,7 +38,7 @@ def index_out_of_range(run: Run) -> Iterator[Finding]:
     yield Finding(
         rule="index-out-of-range",
         severity=Severity.ERROR,
-        confidence=0.97,
+        confidence=0.97 if site.noticed is None or site.value is not None else 0.85,
         title=_title(site),
         module=site.module,
         **line_of(site.place),
@@ -48,10 +49,27 @@ def index_out_of_range(run: Run) -> Iterator[Finding]:
     )
 
 
+def _stopped(site: CrashSiteRecord) -> Finding:
+    """Return what is known where a device stopped at an assertion, and nothing says at which."""
+    return Finding(
+        rule="index-out-of-range",
+        severity=Severity.ERROR,
+        confidence=0.8,
+        title="An index, or a label, is out of range on the device",
+        **line_of(site.place),
+        step=site.step,
+        evidence=evidence(site),
+        why="An assertion in one of its kernels stopped the device; the line that raises is the one that waited.",
+        fix="run the cell once on the CPU, or with CUDA_LAUNCH_BLOCKING=1 set before torch is loaded, to see the line",
+    )
+
+
 def _title(site: CrashSiteRecord) -> str:
     value = "an index" if site.value is None else f"index {site.value}"
     if site.limit is None:
         return f"{subject(site)} got {value} that is out of range"
+    if site.value is None:
+        value += " that is out of range,"
     return f"{subject(site)} got {value} and has {site.limit} rows: 0 to {site.limit - 1}"
 
 

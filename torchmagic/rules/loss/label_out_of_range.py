@@ -51,7 +51,7 @@ def _crashed(site: CrashSiteRecord) -> Finding:
     return Finding(
         rule="label-out-of-range",
         severity=Severity.ERROR,
-        confidence=0.97,
+        confidence=0.97 if site.noticed is None or site.value is not None else 0.85,
         title=_title(site, target),
         module=None if site.operation else site.module,
         **line_of(site.place),
@@ -81,6 +81,8 @@ def _title(site: CrashSiteRecord, target: str) -> str:
             if site.value is None
             else f"{target} holds {value}, which is no class"
         )
+    if site.value is None:
+        value += " that is no class"
     return f"{target} holds {value}; with {site.limit} classes they go from 0 to {site.limit - 1}"
 
 
