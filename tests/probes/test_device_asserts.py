@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.probes import device_asserts
+from torchmagic.probes.timing import Timing
 from torchmagic.records.crash import CrashSiteRecord
 from torchmagic.records.note import FailureRecord, NoteRecord
 
@@ -81,6 +82,23 @@ def test_what_comes_after_the_device_was_lost_is_not_heard():
     (finding,) = run.findings
     assert finding.title == "target holds label 7; with 3 classes they go from 0 to 2"
     assert run.steps == BAD
+
+
+def test_what_is_noticed_as_the_step_is_closed_counts_for_that_step(monkeypatch):
+    flush = Timing.flush
+
+    def notices(timing, step):
+        if step == BAD:
+            raise RuntimeError(STOPPED)
+        flush(timing, step)
+
+    monkeypatch.setattr(Timing, "flush", notices)
+    labels = torch.arange(40) % 3
+    labels[20] = 7
+    train = classifier(labels, until=BAD + 1)
+    with pytest.raises(RuntimeError), Watch(Settings(save=False)) as run:
+        train()
+    assert run.findings[0].title == "target holds label 7; with 3 classes they go from 0 to 2"
 
 
 def test_a_label_that_is_no_class_is_named_with_its_line():
