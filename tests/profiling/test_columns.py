@@ -1,17 +1,22 @@
 """Events in columns: they are those that came one by one, and torch's are those that torch has."""
 
+import warnings
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
+from torch._C._autograd import _KinetoEvent
+from torch.autograd import DeviceType
 
 from torchmagic.profiling.attribute import attribute
 from torchmagic.profiling.collected import Collected, Event
 from torchmagic.profiling.columns import in_columns
 from torchmagic.profiling.kineto import Kineto
+from torchmagic.profiling.recording import Recording
 from torchmagic.profiling.settings import ProfileSettings
 from torchmagic.records.place import Place
+from torchmagic.tuning.peak_memory import peak_memory
 
 Range = torch._C._profiler._RecordFunctionFast
 
@@ -106,3 +111,31 @@ def test_events_in_columns_are_those_that_came_with_kernels_last():
     assert columns.words == ["aten::mm", "[memory]", "aten::mul"]
     assert columns.names.tolist() == [0, 1, 2, 0]
     assert list(in_columns([])) == []
+
+
+def test_a_range_that_the_device_repeats_is_left_out_by_any_torch_and_work_of_the_device_is_kept(monkeypatch):
+    kineto = recorded()
+    monkeypatch.delattr(_KinetoEvent, "activity_type", raising=False)  # torch 2.11 has none
+    monkeypatch.setattr(_KinetoEvent, "device_type", lambda _: DeviceType.CUDA)
+    monkeypatch.setattr(_KinetoEvent, "is_user_annotation", lambda each: each.name().startswith("tm:s:"))
+    results = kineto.profile.profiler.kineto_results
+    first, second = (each for each in kineto.marks() if each.name == "tm:l:0")
+    recording = Recording(results, on_device=True, shapes=False, memory=False, stacks=False)
+    columns = recording.columns(first.start, second.end)
+    names = {each.name for each in columns.kernels}
+    assert "aten::linear" in names
+    assert "tm:s:0" not in names
+
+
+@pytest.mark.parametrize("profiled", [recorded, lambda: peak_memory(torch.ones(2).exp, torch.device("cpu"))])
+def test_what_torch_warns_of_at_a_start_of_its_profiler_is_not_for_the_user(monkeypatch, profiled):
+    native = torch.profiler.profile.start
+
+    def warned(self):
+        warnings.warn("Profiler clears events at the end of each cycle.", stacklevel=2)  # as torch 2.11 does
+        native(self)
+
+    monkeypatch.setattr(torch.profiler.profile, "start", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert profiled() is not None

@@ -12,6 +12,7 @@ from torchmagic.profiling.collected import Event
 from torchmagic.profiling.columns import Columns, Unread
 from torchmagic.profiling.recording import Recording
 from torchmagic.profiling.settings import ProfileSettings
+from torchmagic.session.ignored_warnings import ignored_warnings
 
 
 def is_profiling() -> bool:
@@ -48,7 +49,7 @@ class Kineto:
             RuntimeError: If torch refuses.
         """
         unknown = torch.empty(1) if self.profile.profile_memory else None
-        with quiet_kineto():
+        with quiet_kineto(), ignored_warnings(UserWarning):  # older torch warns at every start
             self.profile.start()
         if unknown is not None:
             with quiet_terminal():  # of the first release of what it does not know, torch writes a line; of others none

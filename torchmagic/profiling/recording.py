@@ -94,7 +94,7 @@ class Recording:
 
     def _event(self, each: Any, start: int, stop: int, name: str, addresses: Addresses) -> Event | None:
         device = self._on_device and each.device_type() != DeviceType.CPU
-        if device and each.activity_type() == "gpu_user_annotation":  # a range, repeated on the device's own row
+        if device and each.is_user_annotation():  # a range, repeated on the device's own row
             return None
         if name == MEMORY:
             size = each.nbytes()

@@ -8,6 +8,7 @@ from torch._C._autograd import _profiler_enabled
 from torch.profiler import ProfilerActivity, profile
 
 from torchmagic.models.quiet_terminal import quiet_kineto, quiet_terminal
+from torchmagic.session.ignored_warnings import ignored_warnings
 
 MIB = 1 << 20
 _EVENT = "[memory]"
@@ -45,7 +46,7 @@ def peak_memory(deed: Callable[[], Any], device: torch.device) -> float | None:
 
 def _recorded(deed: Callable[[], Any]) -> profile:
     recording = profile(activities=[ProfilerActivity.CPU], profile_memory=True)
-    with quiet_kineto():
+    with quiet_kineto(), ignored_warnings(UserWarning):  # older torch warns at every start
         recording.start()
     try:
         with quiet_terminal():  # of every thousandth release of what the profiler does not know, torch writes a line
