@@ -15,10 +15,16 @@ from torchmagic.probes import device_asserts
 from torchmagic.probes.timing import Timing
 from torchmagic.records.crash import CrashSiteRecord
 from torchmagic.records.note import FailureRecord, NoteRecord
+from torchmagic.tensors import accelerators
 
 STOPPED = "CUDA error: device-side assert triggered\nCUDA kernel errors might be reported at another call."
 DEVICE = torch.device("meta")
 BAD = 2  # the step in which the device stops
+
+
+@pytest.fixture(autouse=True)
+def device_at_hand(monkeypatch):
+    monkeypatch.setattr(accelerators, "are_possible", lambda: True)
 
 
 class Reader:
@@ -266,3 +272,12 @@ def test_no_batch_is_kept_where_labels_stay_on_the_host(monkeypatch):
             functional.cross_entropy(net(x), y).backward()
             opt.step()
     assert len(kept) == 1
+
+
+def test_where_no_device_could_stop_nothing_is_listened_for(monkeypatch):
+    monkeypatch.setattr(accelerators, "are_possible", lambda: False)
+    heard = []
+    monkeypatch.setattr(device_asserts.DeviceAsserts, "_loss", lambda *_: heard.append(1))
+    with Watch(Settings(save=False)):
+        classifier(torch.zeros(24, dtype=torch.int64), until=None)()
+    assert not heard

@@ -21,6 +21,7 @@ from torchmagic.probes.sites import Site, place_of, site_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.crash import CrashKind, CrashSiteRecord, TensorFact
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors import accelerators
 from torchmagic.tensors.glance import tensors_in
 
 # Losses whose kernel asserts that each target is a class, and functions that assert that each index is a row.
@@ -63,15 +64,17 @@ class DeviceAsserts:
         self._num_learned = 0
 
     def attach(self, taps: Taps, _recorder: Recorder) -> None:
-        """Listen for batches, models and losses."""
+        """Listen for batches, models and losses, where there is a device that could stop."""
         self._taps = taps
+        if not accelerators.are_possible():
+            return
         taps.on("batch", self._batch)
         taps.on("root_begin", self._model)
         taps.on("loss", self._loss)
 
     def flush(self, _step: int) -> None:
         """Forget the step, unless it is the one in which the device was lost."""
-        if self._taps is not None and self._taps.lost:
+        if not (self._calls or self._whole) or (self._taps is not None and self._taps.lost):
             return
         if self._calls and self._num_learned < FIRST_STEPS:
             self._learn()
