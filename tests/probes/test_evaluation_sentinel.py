@@ -122,6 +122,17 @@ def test_a_loss_of_nothing_is_the_losss_own(run_cell):
     assert {each.rule for each in run.findings if each.severity == "error"} >= {"all-targets-ignored"}
 
 
+def test_a_loss_of_no_rows_is_a_reduction_of_nothing(run_cell):
+    source = SETUP.replace("nn.Linear(8, 1)", "nn.Linear(8, 3)").replace("F.mse_loss", "F.cross_entropy")
+    source = source.replace("torch.randn(64, 1)", "torch.arange(64) % 3")
+    loop = EPOCHS.replace("SPOIL", "pass").replace("LOSS", "loss = F.cross_entropy(net(x)[y > 5], y[y > 5])")
+    run, _ = run_cell(source + loop)
+    assert (origin(run).op, origin(run).cause) == ("nll_loss_forward", Cause.EMPTY_REDUCTION)
+    rules = {each.rule for each in run.findings if each.severity == "error"}
+    assert "nonfinite-forward" in rules
+    assert "all-targets-ignored" not in rules
+
+
 def test_a_criterion_of_torchs_own_is_looked_into_too(run_cell):
     run, _ = run_cell(epochs("y[3] = float('nan')", "loss = nn.MSELoss()(net(x), y)").replace("range(5)", "range(3)"))
     record = origin(run)

@@ -167,7 +167,7 @@ def _of_weight_norm(given: Given) -> Cause | None:
 def _of_targets(given: Given) -> Cause | None:
     args = given.args
     ignored = args[4] if len(args) > 4 else -100  # noqa: PLR2004 - the operator's fifth argument, and its default
-    return Cause.NO_TARGETS if len(args) > 1 and bool((args[1] == ignored).all()) else None
+    return _of_mean(given) or (Cause.NO_TARGETS if len(args) > 1 and bool((args[1] == ignored).all()) else None)
 
 
 def _always(cause: Cause) -> "Finder":

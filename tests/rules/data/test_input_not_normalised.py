@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch
 
 from torchmagic.records.feeding import FirstLayerRecord
 from torchmagic.records.finding import Severity
@@ -96,3 +97,23 @@ def test_each_module_is_judged_by_its_own_inputs():
 def test_a_line_of_another_file_is_kept():
     (finding,) = found((700.0, 10.0), text="net(batch)")
     assert (finding.line, finding.source) == (3, "net(batch)")
+
+
+@pytest.mark.parametrize(
+    ("class_name", "scale", "fix"),
+    [
+        ("Conv2d", 110.0, "x = x / 255"),
+        ("Conv1d", 800.0, "x = (x - x.mean((0, 2), keepdim=True)) / x.std((0, 2), keepdim=True)"),
+        ("Conv2d", 800.0, "x = (x - x.mean((0, 2, 3), keepdim=True)) / x.std((0, 2, 3), keepdim=True)"),
+        ("Linear", 110.0, "x = (x - x.mean(0)) / x.std(0)"),
+    ],
+)
+def test_the_fix_suits_what_the_layer_takes(class_name, scale, fix):
+    (finding,) = found((scale, 1.0), class_name=class_name)
+    assert finding.fix.partition("  #")[0] == fix
+    dims = {"Conv1d": 3, "Conv2d": 4}.get(class_name, 2)
+    x = torch.rand(6, *range(3, 2 + dims)) * scale
+    names = {"x": x}
+    exec(finding.fix, names)  # noqa: S102 - that it can be typed as it is
+    assert names["x"].shape == x.shape
+    assert names["x"].abs().mean() < 1

@@ -27,6 +27,8 @@ MAX_SCALE = 50.0
 # Scale of the largest feature over that of the smallest one; where none is larger than normalised ones are, the small
 # ones disturb nobody.
 MAX_SPREAD, NORMAL = 1000.0, 2.0
+# What pixels of a byte go up to.
+PIXEL = 255
 
 
 @rule
@@ -66,8 +68,22 @@ def input_not_normalised(
             },
             why="Weights begin as if inputs had mean 0 and deviation 1; with these, the large features decide "
             "everything.",
-            fix="x = (x - x.mean(0)) / x.std(0)  # or nn.BatchNorm1d(num_features) as the first layer",
+            fix=_fix(first),
         )
+
+
+def _fix(record: FirstLayerRecord) -> str:
+    """Return how to bring such inputs to size: pixels by the most they can be, else each feature or channel alone."""
+    dims = next((int(each) for each in "123" if record.class_name.endswith(f"Conv{each}d")), 0)
+    if not dims:
+        return "x = (x - x.mean(0)) / x.std(0)  # or nn.BatchNorm1d(num_features) as the first layer"
+    if record.low >= 0 and NORMAL < record.high <= PIXEL:
+        return f"x = x / {PIXEL}"
+    over = (0, *range(2, 2 + dims))
+    return (
+        f"x = (x - x.mean({over}, keepdim=True)) / x.std({over}, keepdim=True)"
+        f"  # or nn.BatchNorm{dims}d(num_channels) as the first layer"
+    )
 
 
 def _located(run: Run, record: FirstLayerRecord) -> Located:
