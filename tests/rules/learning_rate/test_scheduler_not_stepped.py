@@ -2,6 +2,8 @@
 
 import pytest
 
+from torchmagic.records.model import LoaderRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.learning_rate.scheduler_not_stepped import scheduler_not_stepped
 
 NEVER = {"stepped": False, "step": None, "place": None}
@@ -60,3 +62,32 @@ def test_one_that_is_stepped_under_a_condition_may_only_wait_for_its_time(histor
     history.run.source = f"plan = StepLR(opt, 3)\n{call}\n"
     (finding,) = found(history)
     assert finding.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("begun", "grows", "count"),
+    [
+        ((0, 10, 20), False, 1),  # a loader made anew for each pass
+        ((0, 10, 20), True, 0),  # three sets of other sizes
+        ((0, 40, 80), False, 0),  # others' passes: this optimizer was at work in the first only
+        ((0, 0, 0), False, 0),  # a pass to train, and two to test
+    ],
+)
+def test_passes_over_loaders_that_are_made_anew_count_together(history, begun, grows, count):
+    place = Place(file="cell", line=6, source="for x, y in DataLoader(train, 8):")
+    for number, step in enumerate(begun):
+        samples = 80 + number if grows else 80
+        record = LoaderRecord(
+            name=f"DataLoader#{number}",
+            batch_size=8,
+            num_workers=0,
+            sampler="RandomSampler",
+            num_batches=10,
+            num_samples=samples,
+            place=place,
+            made=place,
+        )
+        history.run.records.append(record)
+        history.series("epoch_start_seconds", [0.01], (record.name,), steps=[step])
+        history.series("epoch_batches", [10], (record.name,), steps=[max(begun)])
+    assert len(found(history, steps=40)) == count

@@ -10,6 +10,7 @@ or one-cycle schedule then leaves the rate at its low first value.
 *Source*: PyTorch documentation, "How to adjust learning rate"; Humbatova et al., ICSE 2020 (missing API call).
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.analyses.texts import places_by, says
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import LoaderRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
@@ -34,12 +36,12 @@ def scheduler_not_stepped(
 ) -> Iterator[Finding]:
     """Report each optimizer whose only schedulers were built in this run and never stepped."""
     told = set()
-    epochs = _num_epochs(run)
     for rate in rates(run):
         idle = [each for each in rate.schedules if not each.stepped]
         place = next((found for each in idle if (found := _place(run, each))["line"] is not None), None)
         if place is None or len(idle) < len(rate.schedules) or rate.group.optimizer in told:
             continue  # built earlier, or another schedule has its turn
+        epochs = _num_epochs(run, rate)
         if len(rate.values) < min_steps or (epochs is not None and epochs < min_epochs):
             continue
         told.add(rate.group.optimizer)
@@ -74,10 +76,15 @@ def _finding(rate: Rate, record: ScheduleRecord, place: Located, epochs: int | N
     )
 
 
-def _num_epochs(run: Run) -> int | None:
-    """Return the most passes over a loader; None where no loader was used."""
+def _num_epochs(run: Run, rate: Rate) -> int | None:
+    """Return the most passes over a loader, or over loaders that are made anew for each; None where none was used."""
     counts = [len(run.series("epoch_batches", name=loader)[0]) for loader in run.subjects("epoch_batches")]
-    return max(counts, default=None)
+    anew = defaultdict[object, set[int]](set)  # at which steps their passes began: a test's do so beside the next one's
+    for record in run.of(LoaderRecord):
+        alike = record.place, record.made, record.num_samples, record.num_batches
+        begun = run.series("epoch_start_seconds", name=record.name)[0]
+        anew[alike] |= {step for step in begun if 0 <= step - rate.group.step < rate.num_steps}
+    return max((*counts, *map(len, anew.values())), default=None)
 
 
 def _place(run: Run, record: ScheduleRecord) -> Located:
