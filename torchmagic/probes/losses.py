@@ -99,7 +99,7 @@ class Losses:
             site = site_of(frame)
             name = self._names[where] = (loss_name(site),)
             self._codes.append(site)
-            self._recorder.add(BackwardRecord(name=name[0], place=place_of(site)))
+            self._recorder.add(BackwardRecord(name=name[0], place=place_of(site), step=self._recorder.step))
         rows = rows_of(loss)
         if rows and rows != self._rows.get(name[0]):
             self._rows[name[0]] = rows

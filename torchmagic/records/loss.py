@@ -19,10 +19,14 @@ class LossRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackwardRecord:
-    """A line that calls ``backward``, and the name under which its loss is kept."""
+    """A line that calls ``backward``, and the name under which its loss is kept.
+
+    ``step`` is that of its first call.
+    """
 
     name: str
     place: Place | None
+    step: int = 0
 
 
 # What a ``BroadcastRecord`` calls losses that are multiplied with weights.

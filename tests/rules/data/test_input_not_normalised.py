@@ -3,7 +3,6 @@
 import math
 
 import pytest
-import torch
 
 from torchmagic.records.feeding import FirstLayerRecord
 from torchmagic.records.finding import Severity
@@ -111,6 +110,7 @@ def test_a_line_of_another_file_is_kept():
 def test_the_fix_suits_what_the_layer_takes(class_name, scale, fix):
     (finding,) = found((scale, 1.0), class_name=class_name)
     assert finding.fix.partition("  #")[0] == fix
+    torch = pytest.importorskip("torch")
     dims = {"Conv1d": 3, "Conv2d": 4}.get(class_name, 2)
     x = torch.rand(6, *range(3, 2 + dims)) * scale
     names = {"x": x}

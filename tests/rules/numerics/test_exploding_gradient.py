@@ -1,6 +1,7 @@
 """This file tests the rule on gradients that explode, on series written by hand."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.records.place import Place
 from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.numerics.exploding_gradient import LARGE, RISING_STEPS, TIMES_MEDIAN, exploding_gradient
@@ -192,3 +194,102 @@ def test_what_clips_already_is_not_to_clip(clips):
     (finding,) = found([*CALM, TIMES_MEDIAN + 1.0], others=others)
     assert ("clip_grad_norm_" in finding.fix) is not clips
     assert "lr" in finding.fix or "learning rate" in finding.fix
+
+
+def trained(optimizer, step, *parameters):
+    return GroupRecord(
+        optimizer=optimizer,
+        class_name="Adam",
+        subject=optimizer,
+        parameters=parameters,
+        num_elements=4,
+        lr=0.1,
+        weight_decay=0.0,
+        decoupled=False,
+        maximize=False,
+        step=step,
+        built=None,
+    )
+
+
+def backward(line, step):
+    return BackwardRecord(name="loss", place=Place(file="<cell>", line=line, source="loss.backward()"), step=step)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "number"), [(("b.weight",), 0), (("a.weight",), 1), (("a.weight", "b.weight"), 1)]
+)
+def test_gradients_of_the_next_training_are_of_their_own_size(parameters, number):
+    others = [trained("first", 0, "a.weight"), trained("second", 12, *parameters)]
+    assert len(found([*CALM, *[2e3] * 8], [1.0] * 20, others=others)) == number
+
+
+def test_an_explosion_in_the_next_training_is_told_with_its_line():
+    others = [trained("first", 0, "a.weight"), trained("second", 12, "b.weight"), backward(9, 12), backward(11, 12)]
+    norms = [*CALM, 500.0, 800.0, 900.0, 1001.0]
+    (finding,) = found(norms, [*[1.0] * 12, 1.0, 2.0, 3.0, 4.0], others=others)
+    assert (finding.step, finding.line) == (15, 9)
+    (finding,) = found(
+        [*CALM[:6], 2e3, *CALM[6:]], others=[*others[:1], trained("second", 13, "b.weight"), backward(9, 13)]
+    )
+    assert (finding.step, finding.line) == (6, 4)
+
+
+def test_folds_of_one_name_are_trainings_of_their_own():
+    facts = {"num_parameters": 9, "num_trainable": 9, "num_bytes": 36}
+    models = [ModelRecord(name="net", class_name="Net", **facts) for _ in range(2)]
+    folds = [trained("opt", 0, "net.weight"), trained("opt", 12, "net.weight")]
+    assert found([*CALM, *[2e3] * 8], [1.0] * 20, others=[*models, *folds]) == []
+    assert len(found([*CALM, *[2e3] * 8], [1.0] * 20, others=[*models[:1], *folds])) == 1
+
+
+def test_optimizers_that_take_turns_are_judged_one_by_one():
+    run = Run()
+    for step in range(24):
+        norm = (1.0, 5e3)[step % 4 == 0]
+        run.frame("grad_norm", ("",)).append(step, (norm,))
+        run.frame("loss", ("loss",)).append(step, (1.0,))
+    assert len(list(exploding_gradient(run))) == 1
+    for step in range(24):
+        run.frame("optimizer_grad_norm", (("critic",), ("actor",))[step % 4 == 0]).append(step, (1.0,))
+    assert list(exploding_gradient(run)) == []
+
+
+@pytest.mark.parametrize(("after", "number"), [([8.0] * 5, 0), ([9.5] * 5, 1), ([8.0] * 4 + [NAN], 1), ([], 1)])
+def test_a_rise_after_which_the_loss_goes_on_as_well_as_before_is_one_of_batches(after, number):
+    norms = [2e3, 3e3, 2.5e3, 3e3, 2e3, 1.5e3, 2.6e3, 3.4e3, 4.6e3, *[3e3] * 5]
+    losses = [9.0, 9.2, 9.1, 9.0, 8.9, 3.0, 5.0, 7.0, 9.4, *after]
+    assert len(found(norms[: len(losses)], losses)) == number
+
+
+def test_all_that_an_optimizer_holds_is_clipped():
+    facts = {"num_parameters": 9, "num_trainable": 9, "num_bytes": 36}
+    others = [ModelRecord(name=name, class_name="Net", **facts) for name in ("net", "head")]
+    others.append(trained("opt", 0, "net.0.weight", "net.2.weight", "head.weight"))
+    (finding,) = found([*CALM, TIMES_MEDIAN + 1.0], others=others)
+    owner = finding.fix.removeprefix("torch.nn.utils.clip_grad_norm_(").partition(", 1.0)")[0]
+    optimizer = SimpleNamespace(param_groups=[{"params": [1, 2]}, {"params": [3]}])
+    assert eval(owner, {"opt": optimizer}) == [1, 2, 3]  # noqa: S307 - that it can be typed as it is
+    for nothing_more in (
+        trained("opt", 0, "net.0.weight", "net.2.weight"),
+        trained("Adam", 0, "net.0.weight", "net.2.weight", "head.weight"),  # which has no name
+    ):
+        others[2] = nothing_more
+        (finding,) = found([*CALM, TIMES_MEDIAN + 1.0], others=others)
+        assert "clip_grad_norm_(net.parameters(), 1.0)" in finding.fix
+
+
+def test_each_training_is_judged_by_its_own_losses():
+    others = [trained("first", 0, "a.weight"), trained("second", 12, "b.weight")]
+    norms, losses = [*CALM, 500.0, 800.0, 900.0, 1001.0, 600.0], [*[1.0] * 12, 5.0, 6.0, 7.0, 8.0, 2.0]
+    assert found(norms, losses, reduction="sum", others=others) == []
+    assert len(found(norms, losses, others=others)) == 1
+
+
+@pytest.mark.parametrize(("begun", "number"), [(12, 0), (20, 1)])
+def test_what_breaks_the_next_training_did_not_grow_in_the_one_before(begun, number):
+    others = [trained("first", 0, "a.weight"), trained("second", begun, "b.weight")]
+    norms, losses = [*[300.0] * 10, 900.0, 1500.0], [*[1.0] * 10, 2.0, 3.0]
+    more = [1.0] * 4 if begun == 12 else []
+    born = Birth.FORWARD, len(norms) + len(more)
+    assert len(found([*norms, *more, NAN], [*losses, *more, NAN], born=born, others=others)) == number

@@ -14,17 +14,20 @@ AUTOTRAINER, ICSE 2021.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from statistics import median
 
 from torchmagic.analyses.breakdown import sound_part
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.analyses.objective import last_beginning
 from torchmagic.analyses.rates import searches_rate
+from torchmagic.analyses.trainings import Stretch, stretches
 from torchmagic.records.clipping import ClippingLineRecord
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.place import Place
 from torchmagic.records.precision import Deed, ScaledGradientsRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -51,22 +54,32 @@ def exploding_gradient(run: Run) -> Iterator[Finding]:
         kept = [(step, norm) for step, norm in zip(steps, norms, strict=True) if math.isfinite(norm)]
         steps, norms = [step for step, _ in kept], [norm for _, norm in kept]
     losses = dict(zip(*run.series("loss"), strict=True))
-    if not norms or _falls_though_summed(run, list(losses.values())):
-        return
-    where, threshold = _outlier(norms) or _rise(steps, norms, losses, broke=_breaks_by_itself(run)) or (None, 0.0)
+    judged = (
+        _judge(run, stretch, losses, last=stretch.steps[-1] == steps[-1]) for stretch in stretches(run, steps, norms)
+    )
+    yield from islice(filter(None, judged), 1)
+
+
+def _judge(run: Run, stretch: Stretch, losses: Mapping[int, float], *, last: bool) -> Finding | None:
+    """Judge one of several trainings; ``last`` says that the run ends with it."""
+    steps, norms = stretch.steps, stretch.norms
+    own = {step: loss for step, loss in losses.items() if steps[0] <= step and (last or step <= steps[-1])}
+    if _falls_though_summed(run, list(own.values())):
+        return None
+    broke = last and _breaks_by_itself(run)
+    where, threshold = _outlier(norms) or _rise(steps, norms, own, broke=broke) or (None, 0.0)
     if where is None or (steps[where] < last_beginning(run) and searches_rate(run)):
-        return  # one of several rates that were tried was too high; the last training is sound
-    backward = next(iter(run.of(BackwardRecord)), None)
+        return None  # one of several rates that were tried was too high; the last training is sound
     worst = max((n for n in norms if math.isfinite(n)), default=math.inf)
     parameter = _largest(run, steps[where])
-    yield Finding(
+    return Finding(
         rule="exploding-gradient",
         severity=Severity.ERROR,
         confidence=0.9,
         title=f"the gradient norm reaches {worst:.3g} (first above bounds at step {steps[where]})",
         module=parameter.rpartition(".")[0] if parameter else None,
         parameter=parameter,
-        **line_of(backward.place if backward else None),
+        **line_of(_backward_at(run, steps[where])),
         step=steps[where],
         evidence={
             "gradient norm": norms[where],
@@ -103,7 +116,7 @@ def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
 
 
 def _rise(
-    steps: Sequence[int], norms: Sequence[float], losses: dict[int, float], *, broke: bool
+    steps: Sequence[int], norms: Sequence[float], losses: Mapping[int, float], *, broke: bool
 ) -> tuple[int, float] | None:
     """Return where the norm has risen with the loss over several steps, higher than ever, or until the run broke."""
     streak, highest, start = 0, 0.0, 0.0
@@ -115,12 +128,21 @@ def _rise(
         start = norms[i - 1] if streak == 1 else start
         # one that comes back from far is settling; one that is not finite, out of nowhere, did not grow
         grown = math.isfinite(norms[i]) or norms[i - 1] >= MIN_GROWTH * start
-        if streak >= RISING_STEPS and grown and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start):
+        high = streak >= RISING_STEPS and grown and not norms[i] <= max(LARGE, highest, MIN_GROWTH * start)
+        if high and not _goes_on_well(losses, steps[i]):
             return i, LARGE
     early = len(norms) < RISING_STEPS  # no steps were left in which to rise
     # the gradient of what broke is no growth of its own
     last = max((i for i, norm in enumerate(norms) if math.isfinite(norm)), default=0)
     return (last, LARGE) if broke and (streak or early) and LARGE < norms[last] < math.inf else None
+
+
+def _goes_on_well(losses: Mapping[int, float], step: int) -> bool:
+    """Whether the losses after a step are no worse than those before its rise: batches differ, and nothing was lost."""
+    before = [loss for at, loss in losses.items() if at <= step - RISING_STEPS]
+    after = [loss for at, loss in losses.items() if at > step]
+    enough = min(len(before), len(after)) > RISING_STEPS
+    return enough and all(map(math.isfinite, after)) and median(after) <= median(before)
 
 
 def _breaks_by_itself(run: Run) -> bool:
@@ -133,6 +155,13 @@ def _falls_though_summed(run: Run, losses: Sequence[float]) -> bool:
     """Whether the loss is a sum over samples, whose gradients are large by nature, and falls."""
     summed = any(record.reduction == "sum" for record in run.of(LossRecord))
     return summed and len(losses) > 1 and losses[-1] < losses[0]
+
+
+def _backward_at(run: Run, step: int) -> Place | None:
+    """Return the line that went backward by a step: of those of the newest training the first."""
+    lines = [record for record in run.of(BackwardRecord) if record.step <= step]
+    newest = max(lines, key=lambda record: record.step, default=next(iter(run.of(BackwardRecord)), None))
+    return newest.place if newest is not None else None
 
 
 def _largest_of_all(run: Run) -> str | None:
