@@ -63,3 +63,11 @@ def test_what_begins_late_in_a_run_is_found_at_a_later_look(run_cell):
     records = reused(run_cell, "backward()", "opt.step()", "opt.step() if step > 50 else None", steps=80)
     assert records
     assert records[0].step >= 64
+
+
+def test_gradients_from_before_the_run_are_recorded_as_such(run_cell):
+    before = "net = nn.Linear(3, 1)\nnet(torch.randn(8, 3)).sum().backward()\nopt = torch.optim.SGD(net.parameters())"
+    _, names = run_cell(before)
+    run, _ = run_cell("for step in range(4):\n    opt.step()", names=names)
+    records = run.of(ReusedGradientsRecord)
+    assert [(record.num_pairs, record.made_before) for record in records] == [(1, True), (2, True), (3, True)]

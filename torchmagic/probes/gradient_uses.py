@@ -44,6 +44,7 @@ class _Use:
         self.backwards = -1
         self.site: Site | None = None
         self.gradients: list[_Gradient] = []
+        self.lengths: list[float] = []  # of these, where they were made before the run
 
 
 class _Step(NamedTuple):
@@ -80,6 +81,7 @@ class GradientUses:
         began = 1 << (step.bit_length() - 1) if step else 0
         if step >= FIRST and step >= began + AFTERWARDS and not self._under_way and self._taps is not None:
             self._uses.clear()
+            self._backwards += 1  # one may run meanwhile
             self._taps.rest(self, until=2 * began)
 
     def detach(self) -> None:
@@ -96,8 +98,8 @@ class GradientUses:
         if use is None:
             use = self._uses[id(entry)] = _Use(entry)
         suspects = []
-        if count and not self._under_way and self._records < MOST_RECORDS:  # else of an optimizer that wraps another
-            before = [each for each in self._uses.values() if each.backwards == count]
+        if not self._under_way and self._records < MOST_RECORDS:  # else of an optimizer that wraps another
+            before = [each for each in self._uses.values() if each.backwards == count] if count else [use]
             suspects = [(each, each.site, used) for each in before if (used := self._still_there(each, use))]
         self._under_way.append(_Step(use, count, site_of(frame), suspects))
 
@@ -114,6 +116,8 @@ class GradientUses:
             for ref in self._chosen(use.entry)
             if (parameter := ref()) is not None and (gradient := parameter.grad) is not None
         ]
+        if not self._backwards:
+            use.lengths = _lengths(use.gradients)
 
     @staticmethod
     def _still_there(earlier: _Use, use: _Use) -> list[_Gradient]:
@@ -139,9 +143,12 @@ class GradientUses:
 
     def _tell(self, use: _Use, earlier: _Use, used: list[_Gradient], site: Site | None, before: Site | None) -> None:
         moved = [parameter for each in used if (parameter := each.parameter_if_same()) is not None]
-        gradients = [each.grad.detach() for each in moved if each.grad is not None]
-        if self._recorder is None or not gradients or not any(norms(gradients)):
+        lengths = _lengths(used)
+        if self._recorder is None or not any(lengths):
             return
+        made_before = not self._backwards
+        if made_before and lengths != use.lengths:
+            return  # somebody writes them past torch's count of writes, as through ``.data``
         key = (id(use.entry), id(earlier.entry))
         self._pairs[key] = self._pairs.get(key, 0) + 1
         self._records += 1
@@ -158,5 +165,13 @@ class GradientUses:
                 num_pairs=self._pairs[key],
                 place=place_of(site),
                 earlier_place=place_of(before),
+                made_before=made_before,
             )
         )
+
+
+def _lengths(used: list[_Gradient]) -> list[float]:
+    """Return the norms of gradients that are still their parameters'."""
+    held = [parameter.grad for each in used if (parameter := each.parameter_if_same()) is not None]
+    gradients = [gradient.detach() for gradient in held if gradient is not None]
+    return norms(gradients) if gradients else []

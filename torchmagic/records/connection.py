@@ -188,6 +188,7 @@ class ReusedGradientsRecord:
         num_pairs: How often it has happened by now.
         place: Line of the later step.
         earlier_place: Line of the earlier one.
+        made_before: Whether no backward has run in the run by then: the gradients come from before it.
     """
 
     optimizer: str
@@ -199,3 +200,4 @@ class ReusedGradientsRecord:
     num_pairs: int
     place: Place | None
     earlier_place: Place | None
+    made_before: bool = False

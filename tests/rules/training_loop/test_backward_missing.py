@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from torchmagic.records.connection import ReusedGradientsRecord
 from torchmagic.records.finding import Severity
 from torchmagic.records.loop import Idle, IdleStepRecord
 from torchmagic.records.place import Place
@@ -67,3 +68,37 @@ def test_each_optimizer_is_counted_by_itself():
 def test_without_a_call_and_without_a_line_it_is_silent():
     records = [replace(idle(number, computed=False), place=None) for number in (1, 2)]
     assert found(*records, source=LOOP.format("loss = ((x @ w - y) ** 2).mean()")) == []
+
+
+def old(times, *, made_before=True, same=True):
+    return [
+        ReusedGradientsRecord(
+            optimizer="opt",
+            earlier="opt",
+            same=same,
+            step=number,
+            parameters=("net.weight",),
+            num_shared=2,
+            num_pairs=number,
+            place=STEP,
+            earlier_place=STEP,
+            made_before=made_before,
+        )
+        for number in range(1, times + 1)
+    ]
+
+
+def test_steps_again_and_again_on_gradients_from_before_the_run_are_told():
+    (finding,) = found(*old(3))
+    assert (finding.severity, finding.optimizer, finding.line, finding.step) == (Severity.ERROR, "opt", 8, 1)
+    assert "left by earlier code" in finding.title
+    assert finding.fix.startswith("opt.zero_grad(); loss.backward()  # before opt.step()")
+
+
+def test_two_steps_again_are_silent_and_so_are_gradients_of_the_run_or_of_two_optimizers():
+    assert found(*old(2)) == []
+    assert found(*old(9, made_before=False)) == found(*old(9, same=False)) == []
+
+
+def test_an_optimizer_is_told_once():
+    assert len(found(idle(1), idle(2), *old(5))) == 1

@@ -1,5 +1,7 @@
 """This file tests the rule on steps that use gradients twice, on records written by hand."""
 
+from dataclasses import replace
+
 from torchmagic.records.connection import ReusedGradientsRecord
 from torchmagic.records.finding import Severity
 from torchmagic.records.model import OptimizerRecord
@@ -60,3 +62,7 @@ def test_an_optimizer_beside_one_that_searches_is_told():
 def test_each_optimizer_is_counted_by_itself():
     findings = found(*reused(3), *reused(2, optimizer="b", earlier="b"), *reused(4, optimizer="c", earlier="c"))
     assert [(each.optimizer) for each in findings] == ["opt", "c"]
+
+
+def test_gradients_from_before_the_run_lack_a_backward():
+    assert found(*(replace(each, made_before=True) for each in reused(9))) == []

@@ -29,7 +29,8 @@ SEARCHING = ("LBFGS",)
 def double_step(run: Run, *, min_pairs: int = MIN_PAIRS) -> Iterator[Finding]:
     """Report each optimizer that stepped again and again without a backward in between."""
     searching = {record.name for record in run.of(OptimizerRecord) if record.class_name in SEARCHING}
-    records = [each for each in run.of(ReusedGradientsRecord) if each.same and each.optimizer not in searching]
+    again = [each for each in run.of(ReusedGradientsRecord) if each.same and not each.made_before]
+    records = [each for each in again if each.optimizer not in searching]
     for optimizer in dict.fromkeys(record.optimizer for record in records):
         mine = [record for record in records if record.optimizer == optimizer]
         times = max(record.num_pairs for record in mine)
