@@ -9,18 +9,15 @@ def disconnected(run: Run) -> DetachedLossRecord | None:
     return next(iter(run.of(DetachedLossRecord)), None)
 
 
-def stale(run: Run, *, min_steps: int) -> list[GradientFlowRecord]:
-    """Return the optimizers that stepped without any gradient, while a model like theirs had gradients in vain.
+def stale(run: Run, *, min_steps: int = 1) -> list[GradientFlowRecord]:
+    """Return the optimizers that stepped without any gradient of theirs, while a model like theirs had some in vain.
 
     Args:
         run: A run.
-        min_steps: Steps that such an optimizer must have made.
+        min_steps: Steps that such an optimizer must have made so.
     """
-    return [
-        flow
-        for flow in run.of(GradientFlowRecord)
-        if flow.twin and flow.num_trainable and not flow.num_received and flow.steps >= min_steps
-    ]
+    flows = [flow for flow in run.of(GradientFlowRecord) if flow.twin and flow.num_trainable]
+    return [flow for flow in flows if (flow.idle if flow.num_received else flow.steps) >= min_steps]
 
 
 def silent_parts(run: Run) -> list[UnreachedRecord]:
@@ -31,7 +28,7 @@ def silent_parts(run: Run) -> list[UnreachedRecord]:
     """
     if disconnected(run) is not None:
         return []
-    lost = {flow.optimizer for flow in run.of(GradientFlowRecord) if flow.twin and not flow.num_received}
+    lost = {flow.optimizer for flow in run.of(GradientFlowRecord) if flow.twin and (flow.idle or not flow.num_received)}
     return [
         record
         for record in run.of(UnreachedRecord)

@@ -38,6 +38,24 @@ def built_with(run: Run, group: GroupRecord, setting: str, value: float | None) 
     return f"torch.optim.{group.class_name}({model}.parameters(){keyword})"
 
 
+def built_for(run: Run, group: GroupRecord, model: str) -> str:
+    """Return code that builds a group's optimizer for a model: the user's own line where it can be written anew.
+
+    Args:
+        run: The run.
+        group: The only group of the optimizer.
+        model: Name of the model.
+    """
+    is_code = model.replace(".", "").isidentifier()
+    for statement in _statements(text_around(run, group.built), group.built) if group.built and is_code else []:
+        calls = [node for node in ast.walk(statement) if _builds(node, group.class_name)]
+        if len(calls) == 1 and isinstance(calls[0], ast.Call) and calls[0].args and not _has_groups(calls[0]):
+            calls[0].args[0] = ast.parse(f"{model}.parameters()", mode="eval").body
+            return ast.unparse(ast.fix_missing_locations(statement))
+    rate = "" if group.lr is None else f", lr={_rounded(group.lr)}"
+    return f"{group.optimizer} = torch.optim.{group.class_name}({model}.parameters(){rate})"
+
+
 def place_of_setting(run: Run, group: GroupRecord, setting: str) -> Place | None:
     """Return the line on which a parameter group is given a setting: that of the call, unless it is spread over lines.
 

@@ -48,7 +48,9 @@ class Flow:
         self.late: set[str] = set()
         self.frozen: tuple[str, ...] = ()
         self.twin = ""
+        self.idle = self.idle_since = 0
         self.seen = (-1, -1)
+        self._used: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._groups: tuple[int, ...] = ()
         self._turn = self._num_trainable = 0
 
@@ -76,6 +78,25 @@ class Flow:
         self.measure()
         if self.waiting and not self.received and self.steps >= ASK_AFTER and not self.twin:
             self.twin = _twin([tensor for _, tensor in trainable], cast)
+        elif self.received:
+            self._ask_again([tensor for _, tensor in trainable], step, cast)
+
+    def _ask_again(self, trainable: Sequence[torch.Tensor], step: int, cast: Cast) -> None:
+        """Ask which model trains instead where no gradient is new: each is none, zero, or what a look before found."""
+        few = trainable[:: len(trainable) // FEW or 1]
+        found = [each.grad for each in few if each.grad is not None and self._is_new(each, each.grad)]
+        twin = _twin(trainable, cast) if self.steps >= ASK_AFTER else ""
+        if not twin or any(not is_measurable(each) for each in found) or any(norms([each.detach() for each in found])):
+            self.twin, self.idle = "", 0
+        else:
+            self.idle_since = self.idle_since if self.idle else step
+            self.twin, self.idle = twin, step + 1 - self.idle_since
+
+    def _is_new(self, parameter: torch.Tensor, gradient: torch.Tensor) -> bool:
+        """Whether a gradient was made or written since the last look."""
+        ref, version = self._used.get(id(parameter), (None, -1))
+        self._used[id(parameter)] = (weakref.ref(gradient), gradient._version)
+        return ref is None or ref() is not gradient or version != gradient._version
 
     def _is_frozen(self, tensor: torch.Tensor, optimizer: torch.optim.Optimizer) -> bool:
         """Whether a parameter is not trained; one that is only passed by for a moment was."""
@@ -135,6 +156,8 @@ class Flow:
             twin=self.twin,
             num_backwards=num_backwards,
             place=self.place,
+            idle=self.idle,
+            idle_since=self.idle_since,
         )
 
 

@@ -20,6 +20,9 @@ class GradientFlowRecord:
         twin: Model whose parameters have the shapes of this optimizer's, get gradients, and belong to no optimizer.
         num_backwards: Backward passes of the run that ended without an exception.
         place: Line of its first step.
+        idle: Steps of the run, up to the last look, in which no gradient came any more while ``twin`` had its own: each
+            was none, zero, or as a look before had found it.
+        idle_since: The first of them.
     """
 
     optimizer: str
@@ -32,6 +35,8 @@ class GradientFlowRecord:
     twin: str
     num_backwards: int
     place: Place | None
+    idle: int = 0
+    idle_since: int = 0
 
 
 # What an ``UnreachedRecord`` says of a part whose results nobody takes.

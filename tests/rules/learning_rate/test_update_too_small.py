@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.rules.learning_rate.update_too_small import MAX_RATIO, update_too_small
 
 FLAT = [1.0] * 30
@@ -128,3 +129,20 @@ def test_a_tiny_loss_that_may_have_converged_is_silent(history, criterion, objec
     history.series("criterion", criterion, ("loss",))
     history.losses(TINY, **objective).group().updates([1e-8] * 30, norms=[1e-8] * 30)
     assert list(update_too_small(history.run)) == []
+
+
+def test_an_optimizer_that_holds_another_model_is_not_the_rates_fault(history):
+    stale = GradientFlowRecord(
+        optimizer="opt",
+        steps=30,
+        num_trainable=2,
+        num_received=0,
+        frozen=(),
+        num_frozen=0,
+        groups=(),
+        twin="net",
+        num_backwards=30,
+        place=None,
+    )
+    history.run.records.append(stale)
+    assert found(history) == []

@@ -2,6 +2,7 @@
 
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.finding import Severity
+from torchmagic.records.objective import GroupRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.parameters.stale_optimizer import MIN_STEPS, stale_optimizer
 from torchmagic.session.run import Run
@@ -58,3 +59,30 @@ def test_without_a_model_of_the_same_shapes_it_is_silent():
 
 def test_an_optimizer_of_frozen_parameters_is_silent():
     assert found(flow(num_trainable=0)) == []
+
+
+def test_gradients_that_came_no_more_while_another_model_had_its_own_are_told_from_then_on():
+    (finding,) = found(flow(num_received=4, idle=3, idle_since=7))
+    assert (finding.step, finding.evidence["steps in a row without a new gradient"]) == (7, 3)
+    assert found(flow(num_received=4, idle=2, idle_since=7)) == []
+
+
+def group(**changed):
+    facts = {"optimizer": "opt", "class_name": "Adam", "subject": "opt", "parameters": ("opt[0]",), "num_elements": 4}
+    settings = {"lr": 0.01, "weight_decay": 0.0, "decoupled": False, "maximize": False, "step": 0, "built": None}
+    return GroupRecord(**{**facts, **settings, **changed})
+
+
+def test_the_fix_builds_the_optimizer_for_the_model_that_is_trained():
+    assert found(flow(), group())[0].fix == "opt = torch.optim.Adam(net.parameters(), lr=0.01)  # after net is made"
+
+
+def test_the_fix_is_the_users_own_line_with_all_its_settings():
+    line = "opt = Adam(old.parameters(), 0.01, weight_decay=0.1)"
+    built = Place(file="<cell>", line=1, source=line)
+    (finding,) = found(flow(), group(built=built), source=f"{line}\n")
+    assert finding.fix == "opt = Adam(net.parameters(), 0.01, weight_decay=0.1)  # after net is made"
+
+
+def test_the_fix_of_an_optimizer_with_several_groups_leaves_them_to_the_user():
+    assert "torch.optim.…(net.parameters())" in found(flow(), group(), group(subject="opt[1]"))[0].fix

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from torchmagic.analyses.arrivals import stale
 from torchmagic.analyses.clipped_norms import clipped_norms, held_norm
 from torchmagic.analyses.loss_curve import LossCurve, loss_curve
 from torchmagic.analyses.model_names import parameters_in
@@ -57,7 +58,8 @@ def update_too_small(
     run: Run, *, max_ratio: float = MAX_RATIO, min_steps: float = MIN_STEPS, max_change: float = MAX_CHANGE
 ) -> Iterator[Finding]:
     """Report the optimizers of a run in which nothing moves, neither weights nor loss."""
-    updates = group_updates(run)
+    lost = {flow.optimizer for flow in stale(run)}  # where no gradient comes the rate is not to blame
+    updates = [each for each in group_updates(run) if each.group.optimizer not in lost]
     losses = run.subjects("loss")
     curve = loss_curve(run, losses[0]) if len(losses) == 1 else None
     if not updates or curve is None or curve.broken or run.steps < min_steps:

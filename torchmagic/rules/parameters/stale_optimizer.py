@@ -13,6 +13,7 @@ optimizer still holds those of the old one.
 from collections.abc import Iterator
 
 from torchmagic.analyses.arrivals import stale
+from torchmagic.analyses.optimizer_lines import built_for
 from torchmagic.analyses.source_lines import lines_giving
 from torchmagic.analyses.texts import places_by, text_around
 from torchmagic.records.connection import GradientFlowRecord
@@ -37,16 +38,29 @@ def stale_optimizer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding
             module=flow.twin,
             optimizer=flow.optimizer,
             **_place(run, flow),
-            step=0,
-            evidence={
-                f"steps of {flow.optimizer}": flow.steps,
-                "threshold": min_steps,
-                "parameters with a gradient": f"0 of {flow.num_trainable}",
-            },
+            step=flow.idle_since if flow.num_received else 0,
+            evidence=_evidence(flow, min_steps),
             why=f"Gradients go to the parameters of {flow.twin}, which no optimizer holds; {flow.optimizer} was built "
             "for tensors of the same shapes that no loss reaches any more.",
-            fix=f"build {flow.optimizer} after {flow.twin}: {flow.optimizer} = torch.optim.…({flow.twin}.parameters())",
+            fix=_fix(run, flow),
         )
+
+
+def _evidence(flow: GradientFlowRecord, min_steps: int) -> dict[str, int | str]:
+    if flow.num_received:  # once, or zeros that were left of it
+        return {"steps in a row without a new gradient": flow.idle, "threshold": min_steps}
+    return {
+        f"steps of {flow.optimizer}": flow.steps,
+        "threshold": min_steps,
+        "parameters with a gradient": f"0 of {flow.num_trainable}",
+    }
+
+
+def _fix(run: Run, flow: GradientFlowRecord) -> str:
+    groups = [each for each in run.of(GroupRecord) if each.optimizer == flow.optimizer]
+    if len(groups) == 1:
+        return f"{built_for(run, groups[0], flow.twin)}  # after {flow.twin} is made"
+    return f"build {flow.optimizer} after {flow.twin}: {flow.optimizer} = torch.optim.…({flow.twin}.parameters())"
 
 
 def _place(run: Run, flow: GradientFlowRecord) -> Located:
