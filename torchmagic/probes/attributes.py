@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchmagic.probes.captured import captured, taken_by_forward
 from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.variables import held_in
 from torchmagic.tensors.genuine import attributes_of, is_genuine
@@ -34,6 +35,18 @@ def attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
             held = not name.startswith("__") and is_genuine(value)
             if held and isinstance(value, (torch.Tensor, nn.Module, *_CONTAINERS, dict)):
                 yield name, value
+
+
+def held(module: nn.Module) -> Iterator[tuple[str, str, Any]]:
+    """Yield what a module holds that torch does not know of, with the names of its attribute and of a variable.
+
+    The variable is that under which a function in the attribute keeps the value, and empty where there is none. What
+    its class's ``forward`` takes from the code around it has no attribute.
+    """
+    for name, value in attributes(module):
+        yield name, "", value
+        yield from ((name, variable, kept) for variable, kept in captured(value))
+    yield from (("", variable, kept) for variable, kept in taken_by_forward(type(module)))
 
 
 def tensors_of(value: Any, *, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:

@@ -146,6 +146,20 @@ def place_given(every: Iterable[Scope], classes: Sequence[str], attribute: str) 
     return None
 
 
+def place_defined(every: Iterable[Scope], variable: str) -> Place | None:
+    """Return the only line at which a variable, and no attribute of a class, gets its value."""
+    lines = {
+        (scope.file, each.value.lineno)
+        for scope in every
+        if not scope.owner
+        for each in scope.definitions.get(variable, ())
+    }
+    if len(lines) != 1:
+        return None
+    file, line = lines.pop()
+    return Place(file=file, line=line, source=linecache.getline(file, line).strip())
+
+
 def hooks_of(module: nn.Module) -> list[CodeType]:
     """Return the code of what is hooked to a module's forward."""
     codes = (getattr(hook, "__code__", None) for hook in module._forward_hooks.values())

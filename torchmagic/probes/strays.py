@@ -2,55 +2,25 @@
 
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
 
-from torchmagic.probes.attributes import attributes, tensors_of
+from torchmagic.probes.attributes import held, tensors_of
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.cut_places import Code, place_given
+from torchmagic.probes.cut_places import Code
 from torchmagic.probes.module_parts import named_modules_of, parameters_of
 from torchmagic.probes.reach import Reach
-from torchmagic.probes.sites import Site, is_torchs, is_users, place_of, user_frame
+from torchmagic.probes.sites import Site, is_torchs, is_users, user_frame
 from torchmagic.probes.taps import Taps
-from torchmagic.records.connection import MadeInForwardRecord, UnregisteredRecord
+from torchmagic.probes.unregistered import Making, Stray
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.reduce import norms
 
 # Modules made inside forwards that are kept until the next backward.
 MOST_BUILT = 64
-
-
-@dataclass(slots=True, kw_only=True)
-class Stray:
-    """Tensors that one attribute of a module holds unregistered."""
-
-    module: str
-    attribute: str
-    container: str
-    class_name: str
-    owner: type
-    refs: dict[int, weakref.ref[torch.Tensor]] = field(default_factory=dict)
-    lengths: dict[int, float] = field(default_factory=dict)
-    looks: int = 0
-    owned: int = 0
-    registered: int = 0
-    changed: bool = False
-
-
-@dataclass(slots=True, kw_only=True)
-class Making:
-    """Modules of one line that forwards make again and again."""
-
-    model: str
-    class_name: str
-    site: Site
-    step: int
-    num_calls: int = 0
-    reached: bool = False
 
 
 class Strays:
@@ -62,7 +32,7 @@ class Strays:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._built: list[tuple[nn.Module, Site, str]] = []
-        self._strays: dict[tuple[str, str], Stray] = {}
+        self._strays: dict[tuple[str, str, str], Stray] = {}
         self._makings: dict[Site, Making] = {}
         self._fresh = False
         self._weightless: set[type] = set()
@@ -93,33 +63,10 @@ class Strays:
             self._hold_without_running()
         scopes = self._code.read() if self._strays else []
         for stray in self._strays.values():
-            classes = [each.__name__ for each in stray.owner.__mro__]
-            recorder.add(
-                UnregisteredRecord(
-                    module=stray.module,
-                    attribute=stray.attribute,
-                    container=stray.container,
-                    class_name=stray.class_name,
-                    num_parameters=len(stray.refs),
-                    owned=stray.owned,
-                    registered=stray.registered,
-                    changed=stray.changed,
-                    looks=stray.looks,
-                    place=place_given(scopes, classes, stray.attribute),
-                )
-            )
+            recorder.add(stray.record(scopes))
         for making in self._makings.values():
-            if not making.reached:
-                continue
-            recorder.add(
-                MadeInForwardRecord(
-                    model=making.model,
-                    class_name=making.class_name,
-                    num_calls=making.num_calls,
-                    step=making.step,
-                    place=place_of(making.site),
-                )
-            )
+            if making.reached:
+                recorder.add(making.record())
         self._strays.clear()
 
     def _build(self, module: nn.Module, frame: FrameType) -> None:
@@ -194,24 +141,28 @@ class Strays:
             if id(module) not in seen:
                 yield name, module
 
-    def _held(self, *, bare: bool = False) -> Iterator[tuple[tuple[str, str], Stray, torch.Tensor]]:
+    def _held(self, *, bare: bool = False) -> Iterator[tuple[tuple[str, str, str], Stray, torch.Tensor]]:
         """Yield the trainable tensors that attributes hold without registering them."""
         for name, root in self._modules():
             if bare and next(parameters_of(root), None) is not None:
                 continue
             self._code.learn(root)
+            own = {id(parameter) for parameter in parameters_of(root)}  # functions may name what is registered
             for path, module in named_modules_of(root):
                 full = f"{name}.{path}" if path else name
-                for attribute, value in attributes(module):
+                for attribute, variable, value in held(module):
                     for holder, tensor in tensors_of(value):
+                        if variable and id(tensor) in own:
+                            continue
                         stray = Stray(
                             module=full,
                             attribute=attribute,
+                            variable=variable,
                             container=type(value).__name__,
                             class_name=holder,
                             owner=type(module),
                         )
-                        yield (full, attribute), stray, tensor
+                        yield (full, attribute, variable), stray, tensor
 
     def _registered(self) -> set[int]:
         """Return the parameters of models that a name leads to; one that is called out of a list is none of them."""
@@ -225,13 +176,14 @@ class Strays:
         owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
         for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
             owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
-        elsewhere = {
-            id(parameter) for _, module in self._cast.names.optimizers(nn.Module) for parameter in parameters_of(module)
-        } | self._registered()
+        modules = list(self._cast.names.optimizers(nn.Module))
+        registered = self._registered()
         for stray in self._strays.values():
             tensors = {key: tensor for key, ref in stray.refs.items() if (tensor := ref()) is not None}
             if not tensors:
                 continue
+            others = (each for name, each in modules if stray.attribute or name.partition("[")[0] != stray.variable)
+            elsewhere = {id(parameter) for module in others for parameter in parameters_of(module)} | registered
             stray.owned = max(stray.owned, len(owned & set(tensors)))
             stray.registered = max(stray.registered, len(elsewhere & set(tensors)))
             lengths = dict(zip(tensors, norms([each.detach() for each in tensors.values()]), strict=True))

@@ -114,7 +114,7 @@ class UnregisteredRecord:
 
     Args:
         module: Path of the module that holds them.
-        attribute: Name of its attribute.
+        attribute: Name of its attribute; empty where its class's ``forward`` takes them from the code around it.
         container: What they are held in: ``list``, ``dict``, ``tuple``, or the class of the attribute itself.
         class_name: Class of the first module or tensor in it.
         num_parameters: Tensors of this attribute that a loss reached, or, where nothing ran, that it holds.
@@ -123,6 +123,7 @@ class UnregisteredRecord:
         changed: Whether a value changed although no optimizer holds it.
         looks: Backward passes that reached them.
         place: Line that makes the attribute.
+        variable: Name under which a function in the attribute, or ``forward``, keeps them; empty where none does.
     """
 
     module: str
@@ -135,6 +136,7 @@ class UnregisteredRecord:
     changed: bool
     looks: int
     place: Place | None
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,3 +91,29 @@ def test_tensors_that_no_loss_reached_are_silent_unless_nothing_else_could_be_tr
 def test_tensors_that_a_loss_reached_are_silent_in_a_run_without_a_step():
     assert found(stray(looks=1), NOTHING, steps=0) == []
     assert found(stray(looks=0), steps=0) == []
+
+
+def test_what_a_function_in_an_attribute_keeps_is_called_by_the_functions_name_for_it():
+    (finding,) = found(stray(attribute="body", variable="layers"))
+    assert (finding.module, "net.body, kept by a function as layers," in finding.title) == ("net.body", True)
+    assert finding.fix == "self.layers = nn.ModuleList(...)  # in __init__; self.body has to use what is registered"
+
+
+@pytest.mark.parametrize(
+    ("container", "class_name", "fix"),
+    [
+        ("list", "Linear", "self.extra = nn.ModuleList(extra)"),
+        ("dict", "Linear", "self.extra = nn.ModuleDict(extra)"),
+        ("Linear", "Linear", "self.extra = extra"),
+        ("list", "Parameter", "self.extra = nn.ParameterList(extra)"),
+        ("Tensor", "Tensor", "self.extra = nn.Parameter(extra)"),
+    ],
+)
+def test_what_a_forward_takes_from_around_it_can_be_registered_as_it_is(container, class_name, fix):
+    (finding,) = found(stray(attribute="", variable="extra", container=container, class_name=class_name))
+    assert finding.module == "net"
+    assert (
+        finding.title
+        == "2 trainable tensors in extra, which the forward of net takes from around it, are not registered"
+    )
+    assert finding.fix == f"{fix}  # in __init__; forward has to use what is registered"

@@ -4,7 +4,8 @@
 GPU.
 
 *Why it happens*: a module registers a ``Module`` or ``Parameter`` only where it is assigned to an attribute itself.
-What stands in a Python list or dict, or is a plain tensor with ``requires_grad=True``, is not seen.
+What stands in a Python list or dict, or is a plain tensor with ``requires_grad=True``, is not seen; nor is what only a
+function keeps, such as a closure in an attribute, or what ``forward`` takes from the code around its class.
 
 *What to try*: ``nn.ModuleList``, ``nn.ModuleDict`` or ``nn.Sequential`` for layers; ``nn.Parameter``,
 ``nn.ParameterList`` or ``nn.ParameterDict`` for tensors.
@@ -43,8 +44,8 @@ def unregistered_parameter(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[
             rule="unregistered-parameter",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"{record.num_parameters} trainable tensors in {record.module}.{record.attribute} are not registered",
-            module=f"{record.module}.{record.attribute}",
+            title=f"{record.num_parameters} trainable tensors {_where(record)} are not registered",
+            module=f"{record.module}.{record.attribute}" if record.attribute else record.module,
             **line_of(record.place),
             evidence={
                 "tensors": record.num_parameters,
@@ -57,7 +58,16 @@ def unregistered_parameter(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[
         )
 
 
+def _where(record: UnregisteredRecord) -> str:
+    if not record.attribute:
+        return f"in {record.variable}, which the forward of {record.module} takes from around it,"
+    kept = f", kept by a function as {record.variable}," if record.variable else ""
+    return f"in {record.module}.{record.attribute}{kept}"
+
+
 def _fix(record: UnregisteredRecord, *, nested: bool) -> str:
+    if record.variable:
+        return _fix_of_variable(record)
     if record.class_name in _TENSORS:
         if record.container in _TENSORS:
             return f"self.{record.attribute} = nn.Parameter(...)"
@@ -69,3 +79,16 @@ def _fix(record: UnregisteredRecord, *, nested: bool) -> str:
             "  # a list in it is not seen either"
         )
     return f"self.{record.attribute} = nn.{_REGISTERED.get(record.container, 'ModuleList')}(...)"
+
+
+def _fix_of_variable(record: UnregisteredRecord) -> str:
+    """Return the line that registers what a function keeps, which may go on using it."""
+    given = "..." if record.attribute else record.variable
+    if record.container == record.class_name:
+        value = f"nn.Parameter({given})" if record.class_name in _TENSORS else given
+    elif record.class_name in _TENSORS:
+        value = f"nn.{'ParameterDict' if record.container in _REGISTERED else 'ParameterList'}({given})"
+    else:
+        value = f"nn.{_REGISTERED.get(record.container, 'ModuleList')}({given})"
+    keeper = f"self.{record.attribute}" if record.attribute else "forward"
+    return f"self.{record.variable} = {value}  # in __init__; {keeper} has to use what is registered"
