@@ -91,6 +91,17 @@ def cuts_through(
     return list(dict.fromkeys(found))
 
 
+def cuts_between(scope: Scope, results: Sequence[Definition], every: Sequence[Scope]) -> list[Cut]:
+    """Return the cuts between what a function is given and some of what it computes."""
+    search = _Search(scopes=every, sources=frozenset(), own=frozenset())
+    return list(dict.fromkeys(_in_scope(search, scope, results, frozenset(scope.arguments), 0)))
+
+
+def depends_on(scope: Scope, value: ast.expr, names: frozenset[str], every: Sequence[Scope]) -> bool:
+    """Whether an expression of a scope is made of what one of some names holds."""
+    return _depends(_Search(scopes=every, sources=frozenset(), own=frozenset()), scope, value, names)
+
+
 def _in_scope(
     search: _Search, scope: Scope, results: Sequence[Definition], tainted: frozenset[str], depth: int
 ) -> Iterator[Cut]:

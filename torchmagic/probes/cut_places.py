@@ -8,7 +8,9 @@ from types import CodeType
 from torch import nn
 
 from torchmagic.analyses.cuts import Cut, cuts_above, cuts_through, cuts_within
+from torchmagic.analyses.hook_cuts import LAMBDA, cuts_kept, lambda_at
 from torchmagic.analyses.scopes import Scope, name_of, scopes
+from torchmagic.probes.hook_codes import all_hooks_of
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.names import Names
 from torchmagic.probes.sites import Site, is_users_file, source_of
@@ -37,7 +39,7 @@ class Code:
             if kind not in self._seen:
                 self._seen.add(kind)
                 self._add(_code_of(kind))
-            for code in hooks_of(part):
+            for code in all_hooks_of(part):
                 self._add(code)
 
     def learn_line(self, site: Site | None) -> None:
@@ -69,7 +71,11 @@ def loss_cuts(every: Sequence[Scope], models: frozenset[str]) -> list[Cut]:
 
 
 def part_cuts(
-    every: Sequence[Scope], path: str, classes: frozenset[str], hooks: Collection[CodeType] = ()
+    every: Sequence[Scope],
+    path: str,
+    classes: frozenset[str],
+    hooks: Collection[CodeType] = (),
+    behind: Collection[CodeType] = (),
 ) -> tuple[list[Cut], bool]:
     """Return the cuts between one part of a model and what a function returns or ``backward`` is called on.
 
@@ -80,9 +86,9 @@ def part_cuts(
         path: Path of the part; its last name is what code calls it.
         classes: Classes of the model, in whose ``forward`` any cut counts where none names the part.
         hooks: What the user hooked to the part's forward: it may give another result in the place of the part's own.
+        behind: What is hooked to other parts of the model, which may get the result of this one.
     """
-    hooked = {(code.co_filename, code.co_name) for code in hooks}
-    replaced = cuts_through([each for each in every if (each.file, each.name) in hooked], every)
+    replaced = cuts_through(_scopes_of(hooks, every), every)
     if replaced:
         return replaced, True
     name = next((each for each in reversed(path.split(".")) if not each.isdigit()), path)
@@ -90,7 +96,10 @@ def part_cuts(
     for scope in every:
         results = scope.losses or [each.value for each in scope.results]
         found += cuts_above(scope, results, every, frozenset({name}))
-    cuts = dict.fromkeys(found or cuts_within(classes, every))
+    kept = [] if found else [cut for code in hooks for cut in _kept(code, every)]
+    if kept:
+        return list(dict.fromkeys(kept)), True
+    cuts = dict.fromkeys(found or cuts_through(_scopes_of(behind, every), every) or cuts_within(classes, every))
     return sorted(cuts, key=lambda cut: cut.wraps or cut.counts), bool(found)
 
 
@@ -160,10 +169,19 @@ def place_defined(every: Iterable[Scope], variable: str) -> Place | None:
     return Place(file=file, line=line, source=linecache.getline(file, line).strip())
 
 
-def hooks_of(module: nn.Module) -> list[CodeType]:
-    """Return the code of what is hooked to a module's forward."""
-    codes = (getattr(hook, "__code__", None) for hook in module._forward_hooks.values())
-    return [code for code in codes if code is not None]
+def _scopes_of(codes: Iterable[CodeType], every: Iterable[Scope]) -> list[Scope]:
+    """Return the scopes of functions, be it those without a name."""
+    codes = list(codes)
+    named = {(code.co_filename, code.co_name) for code in codes}
+    found = [each for each in every if (each.file, each.name) in named]
+    lambdas = [code for code in codes if code.co_name == LAMBDA]
+    unnamed = (lambda_at(source_of(each.co_filename), each.co_filename, each.co_firstlineno) for each in lambdas)
+    return [*found, *(each for each in unnamed if each is not None)]
+
+
+def _kept(code: CodeType, every: Sequence[Scope]) -> list[Cut]:
+    """Return the cuts between what a hook is given and what it keeps for others."""
+    return [cut for scope in _scopes_of([code], every) for cut in cuts_kept(scope, code.co_varnames, every)]
 
 
 def _code_of(kind: type[nn.Module]) -> CodeType | None:

@@ -1,12 +1,13 @@
 """This file counts in how many training forwards each module of a model runs, while somebody asks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 
 from torch import nn
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.cut_places import Code, hooks_of
+from torchmagic.probes.cut_places import Code
+from torchmagic.probes.hook_codes import hooks_around, hooks_elsewhere
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
@@ -78,10 +79,15 @@ class Executed:
         """Return the user's own classes of which a model is made."""
         return self._classes.get(model, frozenset())
 
-    def hooks(self, path: str) -> list[CodeType]:
-        """Return the code of what is hooked to the forward of a module, or of a part of it."""
-        inside = (part for each, part in parts_of(self._cast) if f"{each}.".startswith(f"{path}."))
-        return [code for part in inside for code in hooks_of(part)]
+    def hooks(self, path: str, waiting: Iterable[str]) -> tuple[list[CodeType], list[CodeType]]:
+        """Return the code of hooks that get the result of a module, and of those that may get it.
+
+        Args:
+            path: Path of the module.
+            waiting: Names of parameters that never had a gradient.
+        """
+        parts = list(parts_of(self._cast))
+        return hooks_around(path, parts), hooks_elsewhere(path, parts, waiting)
 
 
 def parts_of(cast: Cast) -> Iterator[tuple[str, nn.Module]]:

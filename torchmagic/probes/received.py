@@ -135,9 +135,10 @@ class Received:
             if ran and not whole and self._is_torchs(path):
                 continue  # what such a layer adds is lost where a loss is computed from derivatives
             dropped = ran and whole and is_dropped(scopes, path.split("."))
-            hooks = self._executed.hooks(path)
+            hooks, behind = self._executed.hooks(path, waiting)
             known_by = path if whole else names[0]
-            cuts, sure = part_cuts(scopes, known_by, classes, hooks) if ran and not dropped else ([], True)
+            looked = scopes if ran and not dropped else []
+            cuts, sure = part_cuts(looked, known_by, classes, hooks, behind) if looked else ([], True)
             cuts = before_step(cuts, flow.place, stepping)
             around = path.rpartition(".")[0]
             found.append(
