@@ -12,6 +12,7 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
 from torchmagic.probes.module_parts import is_training, modules_of, named_modules_of, own_parameters_of, parameters_of
+from torchmagic.probes.own_train import is_put_to_sleep, own_train, switching
 from torchmagic.probes.pacing import next_window
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -31,14 +32,16 @@ class _Switches:
     def __init__(self, taps: Taps, modes: "Modes") -> None:
         self._taps, self._modes = taps, modes
         self.last: dict[int, Site | None] = {}
+        self.meant: set[int] = set()  # modules that the model's own ``train`` puts to sleep
 
     def see(self, module: nn.Module, training: bool, frame: FrameType) -> None:  # noqa: FBT001 - an event
         """Take in a call of ``train`` or ``eval``."""
         self._taps.listeners.wake_up(self._modes)
         if not training:
-            site = site_of(frame)
+            site, meant = switching(frame)
             for part in modules_of(module):
                 self.last[id(part)] = site
+                (self.meant.add if meant else self.meant.discard)(id(part))
 
 
 class Modes:
@@ -112,9 +115,15 @@ class Modes:
             if (tensor := ref()) is not None and tensor.grad is not None
         }
         for model, asleep, site in self._trained.values():
-            meant = [(path, part) for path, part, parent in asleep if _trains(part, parent, updated)]
-            if meant:
+            meant = [
+                (path, part)
+                for path, part, parent in asleep
+                if id(part) not in self._switches.meant and _trains(part, parent, updated)
+            ]
+            root = model.ref()
+            if meant and root is not None and (id(meant[0][1]) in self._switches.last or not is_put_to_sleep(root)):
                 self._records += 1
+                own, defined = own_train(root)
                 self._recorder.add(
                     EvalModeRecord(
                         model=model.name,
@@ -123,6 +132,8 @@ class Modes:
                         class_names=tuple(type(part).__name__ for _, part in meant),
                         forward=place_of(site),
                         switched=place_of(self._switches.last.get(id(meant[0][1]))),
+                        own_train=own,
+                        train=defined,
                     )
                 )
 

@@ -1,6 +1,7 @@
 """This file is the protocol of the loop: facts about the order and the state in which torch was called."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from torchmagic.records.place import Place
 
@@ -26,6 +27,15 @@ class UnclearedGradientsRecord:
     backward: Place | None
 
 
+class OwnTrain(StrEnum):
+    """What the ``train`` of a model's class does."""
+
+    NONE = "none"  # it is torch's
+    SWITCH = "switch"
+    ALONE = "alone"  # it sets a flag of the model and reaches none of its parts
+    OTHER = "other"  # it is no switch of a mode
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalModeRecord:
     """A step was trained while modules that behave differently in training were in evaluation mode.
@@ -37,6 +47,8 @@ class EvalModeRecord:
         class_names: Their classes, in the same order.
         forward: Line that called the model.
         switched: Line of the latest ``.eval()`` on the model or a part of it, when it was in this run.
+        own_train: What the ``train`` of the model's class does.
+        train: Where that is defined, if by the user.
     """
 
     model: str
@@ -45,6 +57,8 @@ class EvalModeRecord:
     class_names: tuple[str, ...]
     forward: Place | None
     switched: Place | None
+    own_train: OwnTrain = OwnTrain.NONE
+    train: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

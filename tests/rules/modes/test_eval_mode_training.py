@@ -1,8 +1,10 @@
 """This file tests the rule on training in evaluation mode, on records written by hand."""
 
+from dataclasses import replace
+
 from torchmagic.records.finding import Severity
 from torchmagic.records.place import Place
-from torchmagic.records.protocol import EvalModeRecord
+from torchmagic.records.protocol import EvalModeRecord, OwnTrain
 from torchmagic.rules.modes.eval_mode_training import MIN_STEPS, eval_mode_training
 from torchmagic.session.run import Run
 
@@ -52,3 +54,26 @@ def test_models_are_counted_each_by_itself():
     assert found(*asleep(2), *asleep(2, model="critic", modules=("critic.1",))) == []
     (finding,) = found(*asleep(2), *asleep(3, model="critic", modules=("critic.1",)))
     assert finding.module == "critic.1"
+
+
+TRAIN = Place(file="<cell>", line=3, source="def train(self, mode=True):", function="train")
+
+
+def own(kind, **changed):
+    return found(*(replace(each, own_train=kind, train=TRAIN, **changed) for each in asleep(3)))[0]
+
+
+def test_a_train_that_is_no_switch_is_not_advised():
+    assert own(OwnTrain.OTHER).fix.startswith("nn.Module.train(net)  # before the first batch")
+    assert own(OwnTrain.SWITCH).fix.startswith("net.train()  #")
+
+
+def test_a_train_that_forgets_the_parts_is_what_to_mend():
+    finding = own(OwnTrain.ALONE)
+    assert (finding.line, finding.source) == (3, TRAIN.source)
+    assert finding.fix.startswith("return super().train(mode)")
+
+
+def test_a_flag_that_nobody_was_seen_to_set_is_not_put_down_to_earlier_code_where_train_is_no_switch():
+    assert "Code before" in found(*asleep(3, switched=None))[0].why
+    assert "Code before" not in own(OwnTrain.OTHER, switched=None).why
