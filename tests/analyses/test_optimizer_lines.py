@@ -145,3 +145,9 @@ def test_what_nobody_saw_is_built_by_the_only_line_in_the_texts_that_gives_it_it
     run.texts = {"<cell 1>": text}
     place = place_of_setting(run, group(), "lr")
     assert (None if place is None else (place.line, place.source)) == wanted
+
+
+def test_another_setting_keeps_the_rate_where_the_line_cannot_be_written_anew():
+    line = "opt = SGD(net.parameters(), **settings)"
+    wanted = "torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=0.0001)"
+    assert built_with(run_of(line), group(line), "weight_decay", 1e-4) == wanted

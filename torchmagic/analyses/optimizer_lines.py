@@ -34,6 +34,8 @@ def built_with(run: Run, group: GroupRecord, setting: str, value: float | None) 
     if is_known and value is not None and (number or group.built is None):
         return f'{group.optimizer}.param_groups{number or "[0]"}["{setting}"] = {_rounded(value)}'
     keyword = "" if value is None else f", {setting}={_rounded(value)}"
+    if setting != "lr" and value is not None and group.lr is not None:
+        keyword = f", lr={_rounded(group.lr)}{keyword}"
     model = model_name(run, next(iter(group.parameters), None))
     return f"torch.optim.{group.class_name}({model}.parameters(){keyword})"
 

@@ -9,9 +9,13 @@ from torchmagic.session.run import Run
 
 
 def place_of_rate(run: Run, rate: Rate) -> Place | None:
-    """Return the line that builds the schedule, else one that sets the rate by hand, else that of the optimizer."""
+    """Return the line that builds the schedule, else one that sets the rate by hand, else that of the optimizer.
+
+    A schedule that is never stepped has made only the first rate.
+    """
+    moves = rate.values.max() > rate.values.min()
     for schedule in rate.schedules:
-        if any(schedule.base_lr) and (schedule.built or schedule.place):
+        if any(schedule.base_lr) and (schedule.stepped or not moves) and (schedule.built or schedule.place):
             return schedule.built or schedule.place
     by_hand = places_by(run, lines_computing_rates) or places_by(run, lambda text: lines_assigning(text, "lr"))
     if by_hand and rate.values.max() >= ZERO:

@@ -82,6 +82,21 @@ def lines_giving(source: str, name: str) -> list[int]:
     return sorted(lines)
 
 
+def with_true_division(line: str) -> str:
+    """Return a line whose functions without a name divide by ``/`` where they did by ``//``; empty where none does."""
+    tree = ast.parse(ast.unparse(tree_of(line)))
+    divided = [
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, ast.Lambda)
+        for node in ast.walk(function)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
+    ]
+    for node in divided:
+        node.op = ast.Div()
+    return ast.unparse(tree) if divided else ""
+
+
 def line_at(source: str, line: int) -> str:
     """Return the text of a 1-based line, stripped; empty when there is none."""
     lines = source.splitlines()

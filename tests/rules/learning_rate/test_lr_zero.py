@@ -3,6 +3,7 @@
 import pytest
 
 from torchmagic.records.model import ParameterRecord
+from torchmagic.records.place import Place
 from torchmagic.rules.learning_rate.lr_zero import MIN_SHARE, MIN_STEPS, lr_zero
 
 
@@ -109,3 +110,37 @@ def test_a_whole_division_is_suspected_only_of_a_rate_that_was_never_above_zero(
     other = type(history)().schedule(class_name="LambdaLR")
     (finding,) = found(other, [0.0] * 60)
     assert "use / and not //" in finding.fix
+
+
+def test_a_whole_division_in_the_line_of_the_schedule_is_mended_there(history):
+    line = "sched = LambdaLR(opt, lambda epoch: 1 // (epoch + 2))"
+    history.schedule(class_name="LambdaLR", built=Place(file="<cell>", line=3, source=line))
+    (finding,) = found(history, [0.0] * 20)
+    assert finding.fix.startswith("sched = LambdaLR(opt, lambda epoch: 1 / (epoch + 2))  #")
+
+
+def test_a_schedule_that_begins_at_zero_and_is_never_stepped_is_to_be_stepped(history):
+    history.schedule(stepped=False, step=None, place=None)
+    (finding,) = found(history, [0.0] * 20)
+    assert finding.fix.startswith("sched.step()  # after each opt.step()")
+
+
+def test_a_rate_that_is_set_by_hand_is_no_schedules_that_was_never_stepped(history):
+    history.schedule(stepped=False, step=None, place=None)
+    history.run.source = "group['lr'] = 0.1 * max(0, 1 - epoch // 2)\n"
+    (finding,) = found(history, [0.1] * 6 + [0.0] * 54)
+    assert (finding.line, finding.source) == (1, "group['lr'] = 0.1 * max(0, 1 - epoch // 2)")
+    assert finding.fix.startswith('print(opt.param_groups[0]["lr"])  # 0 from step 6 of 60 on')
+
+
+def test_a_rate_to_begin_with_is_that_of_another_group_or_usual_for_the_kind(history):
+    history.group(subject="opt[0]").group(subject="opt[1]", lr=0.0)
+    history.rates([0.1] * 20, "opt[0]").rates([0.0] * 20, "opt[1]")
+    (finding,) = lr_zero(history.run)
+    assert finding.fix == 'opt.param_groups[1]["lr"] = 0.1'
+
+
+def test_the_rate_that_a_next_step_would_have_is_no_step(history):
+    history.group().rates([0.1] * 10 + [0.0] * 10 + [0.1]).run.steps = 20
+    (finding,) = lr_zero(history.run)
+    assert (finding.evidence["steps"], finding.evidence["share of steps at 0"]) == (20, 0.5)

@@ -91,3 +91,34 @@ def test_passes_over_loaders_that_are_made_anew_count_together(history, begun, g
         history.series("epoch_start_seconds", [0.01], (record.name,), steps=[step])
         history.series("epoch_batches", [10], (record.name,), steps=[max(begun)])
     assert len(found(history, steps=40)) == count
+
+
+BATCHES = {"class_name": "OneCycleLR", "settings": {"total_steps": 40.0}}
+
+
+@pytest.mark.parametrize(
+    ("epochs", "changes", "fix"),
+    [
+        (None, {}, "sched.step()  # once an epoch"),
+        (5, {"settings": {"step_size": 3.0}}, "sched.step()  # once an epoch"),
+        (5, BATCHES, "sched.step()  # once a batch, after opt.step()"),
+        (5, {"settings": {"T_max": 40.0}}, "sched.step()  # once a batch, after opt.step()"),
+        (25, {"settings": {"T_max": 40.0}}, "sched.step()  # once an epoch"),
+        (5, {"settings": {"T_max": 5.0}}, "sched.step()  # once an epoch"),
+    ],
+)
+def test_the_fix_steps_it_as_often_as_its_course_asks_for(history, epochs, changes, fix):
+    (finding,) = found(history, epochs=epochs, **changes)
+    assert finding.fix == fix
+
+
+def test_the_fix_gives_one_that_watches_a_value_that_value(history):
+    (finding,) = found(history, class_name="ReduceLROnPlateau", metric=True)
+    assert finding.fix.startswith("sched.step(loss)")
+
+
+def test_the_rate_that_a_next_step_would_have_is_no_step(history):
+    history.group().rates([0.1] * 31).schedule(**NEVER)
+    history.run.steps = 30
+    (finding,) = scheduler_not_stepped(history.run)
+    assert (finding.title.endswith("never stepped in 30 steps"), finding.evidence["optimizer steps"]) == (True, 30)

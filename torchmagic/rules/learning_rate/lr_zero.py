@@ -20,8 +20,11 @@ from torchmagic.analyses.counting import MOST_NAMED, few
 from torchmagic.analyses.optimizer_lines import built_with
 from torchmagic.analyses.rate_lines import place_of_rate
 from torchmagic.analyses.rates import ZERO, Rate, rates
+from torchmagic.analyses.schedule_names import schedule_name
+from torchmagic.analyses.source_lines import with_true_division
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import ParameterRecord
+from torchmagic.records.objective import GroupRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -30,6 +33,8 @@ MIN_SHARE = 0.3
 MIN_STEPS = 10
 # The end of a decay may touch zero for this share of the steps.
 END_SHARE = 0.1
+# Rates to begin with: of SGD, and of what brings each gradient to one length, as Adam does.
+USUAL_SGD, USUAL = 1e-2, 1e-3
 
 
 @rule
@@ -40,9 +45,9 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
     found = rates(run)
     nothing_moves = _lead(found)
     for rate in found:
-        if len(rate.values) < min_steps or rate.group.subject in told or _is_frozen(run, rate):
+        if rate.num_steps < min_steps or rate.group.subject in told or _is_frozen(run, rate):
             continue
-        zero = _stuck_at_zero(rate.values, nothing_moves)
+        zero = _stuck_at_zero(rate.values[: rate.num_steps], nothing_moves)
         share = float(zero.mean())
         if share >= min_share:
             told.add(rate.group.subject)
@@ -62,7 +67,7 @@ def lr_zero(run: Run, *, min_share: float = MIN_SHARE, min_steps: float = MIN_ST
             evidence={
                 "share of steps at 0": share,
                 "threshold": min_share,
-                "steps": len(rate.values),
+                "steps": rate.num_steps,
                 "largest rate": float(rate.values.max()),
                 "schedule": rate.schedules[0].class_name if rate.schedules else "none",
             },
@@ -99,14 +104,28 @@ def _is_frozen(run: Run, rate: Rate) -> bool:
 
 
 def _fix(run: Run, rate: Rate) -> str:
-    if rate.schedules and any(rate.schedules[0].base_lr):
-        above = np.flatnonzero(np.abs(rate.values) >= ZERO)
-        told = "each epoch; use / and not // in a factor"
-        if len(above):
-            told = "each epoch, to see where it comes to 0"
-        if len(above) and above[-1] + 1 < len(rate.values):
-            told = (
-                f"0 from step {above[-1] + 1} of {len(rate.values)} on: plan the schedule for all steps that it makes"
-            )
-        return f"print({rate.schedules[0].name}.get_last_lr())  # {told}"
-    return built_with(run, rate.group, "lr", 1e-3)
+    above = np.flatnonzero(np.abs(rate.values[: rate.num_steps]) >= ZERO)
+    place = place_of_rate(run, rate) if not len(above) else None
+    whole = with_true_division(place.source) if place is not None else ""
+    if whole:
+        return f"{whole}  # / and not //: whole numbers leave nothing of a factor below 1"
+    ends = (
+        f"0 from step {above[-1] + 1} of {rate.num_steps} on" if len(above) and above[-1] + 1 < rate.num_steps else ""
+    )
+    schedule = rate.schedules[0] if rate.schedules and any(rate.schedules[0].base_lr) else None
+    if schedule is not None and (schedule.stepped or not len(above)):
+        name = schedule_name(run, schedule)
+        if not schedule.stepped:
+            return f"{name}.step()  # after each {rate.group.optimizer}.step(): it begins at 0, and stays there"
+        told = "each epoch, to see where it comes to 0" if len(above) else "each epoch; use / and not // in a factor"
+        return f"print({name}.get_last_lr())  # " + (f"{ends}: plan the schedule for all steps" if ends else told)
+    if len(above):  # somebody sets it by hand
+        number = rate.group.subject.removeprefix(rate.group.optimizer) or "[0]"
+        return f'print({rate.group.optimizer}.param_groups{number}["lr"])  # {ends or "at each step"}: set it to a rate'
+    return built_with(run, rate.group, "lr", _usual(run, rate))
+
+
+def _usual(run: Run, rate: Rate) -> float:
+    """Return a rate to begin with: that of another group of the optimizer, else one that is usual for its kind."""
+    others = [each.lr for each in run.of(GroupRecord) if each.optimizer == rate.group.optimizer and each.lr]
+    return max(others, default=USUAL_SGD if rate.group.class_name == "SGD" else USUAL)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from torchmagic.analyses.schedule_names import schedule_name, scheduled_optimizer
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.schedule import ScheduleRecord
@@ -35,12 +36,13 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
         if _waits(run, record):
             continue
         told.add(record.place)
+        name, optimizer = schedule_name(run, record), scheduled_optimizer(run, record)
         call = TOLD.search(record.place.source) if record.place is not None and not record.metric else None
         yield Finding(
             rule="scheduler-before-optimizer",
             severity=Severity.WARNING,
             confidence=0.95,
-            title=f"{record.name}.step() runs before the first step of {record.optimizer}",
+            title=f"{name}.step() runs before the first step of {optimizer}",
             optimizer=record.optimizer,
             **line_of(record.place),
             step=record.step,
@@ -49,9 +51,9 @@ def scheduler_before_optimizer(run: Run) -> Iterator[Finding]:
             if call
             else "The constructor has already set the first rate; this step goes on to the second before the first one "
             "was ever used.",
-            fix=f"{call.group()}  # after {record.optimizer}.step(), in the same loop"
+            fix=f"{call.group()}  # after {optimizer}.step(), in the same loop"
             if call
-            else f"{record.optimizer}.step()  # for all batches of the epoch, and only then {record.name}.step()",
+            else f"{optimizer}.step()  # for all batches of the epoch, and only then {name}.step()",
         )
 
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchmagic.analyses.rates import Rate, rates
+from torchmagic.analyses.schedule_names import schedule_name
+from torchmagic.analyses.schedules import LENGTHS
 from torchmagic.analyses.source_calls import calls_under_condition
 from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.analyses.texts import places_by, says
@@ -28,6 +30,9 @@ from torchmagic.session.run import Run
 # Steps and passes over the data that give a schedule its chance (catalogue).
 MIN_STEPS = 20
 MIN_EPOCHS = 2
+# Schedules whose course is meant to go on with each batch; a length within this factor of all steps says the same.
+IN_BATCHES = ("OneCycleLR", "CyclicLR")
+ALIKE = 2.0
 
 
 @rule
@@ -42,10 +47,10 @@ def scheduler_not_stepped(
         if place is None or len(idle) < len(rate.schedules) or rate.group.optimizer in told:
             continue  # built earlier, or another schedule has its turn
         epochs = _num_epochs(run, rate)
-        if len(rate.values) < min_steps or (epochs is not None and epochs < min_epochs):
+        if rate.num_steps < min_steps or (epochs is not None and epochs < min_epochs):
             continue
         told.add(rate.group.optimizer)
-        finding = _finding(rate, idle[0], place, epochs, min_steps)
+        finding = _finding(run, rate, idle[0], place, min_steps)
         if _waits_for_its_turn(run, idle[0]):
             finding = replace(finding, severity=Severity.INFO, confidence=0.6)
         yield told_at_uncalled(run, finding, "step", name=idle[0].name)
@@ -56,24 +61,42 @@ def _waits_for_its_turn(run: Run, record: ScheduleRecord) -> bool:
     return says(run, lambda text: calls_under_condition(text, "step", record.class_name))
 
 
-def _finding(rate: Rate, record: ScheduleRecord, place: Located, epochs: int | None, min_steps: float) -> Finding:
+def _finding(run: Run, rate: Rate, record: ScheduleRecord, place: Located, min_steps: float) -> Finding:
+    epochs = _num_epochs(run, rate)
     return Finding(
         rule="scheduler-not-stepped",
         severity=Severity.WARNING,
         confidence=0.9,
-        title=f"{record.class_name} is built for {rate.group.optimizer} and never stepped in {len(rate.values)} steps",
+        title=f"{record.class_name} is built for {rate.group.optimizer} and never stepped in {rate.num_steps} steps",
         optimizer=rate.group.optimizer,
         **place,
         step=rate.group.step,
         evidence={
-            "optimizer steps": len(rate.values),
+            "optimizer steps": rate.num_steps,
             "threshold": min_steps,
             "passes over the data": epochs if epochs is not None else "not known",
             "learning rate all along": float(rate.values[0]),
         },
         why="A scheduler changes the rate only when its step() is called.",
-        fix=f"{'scheduler' if record.name == record.class_name else record.name}.step()  # once an epoch",
+        fix=_fix(run, rate, record, epochs),
     )
+
+
+def _fix(run: Run, rate: Rate, record: ScheduleRecord, epochs: int | None) -> str:
+    name = schedule_name(run, record)
+    if record.metric:
+        return f"{name}.step(loss)  # once an epoch, with the value that it is to watch, as the loss of the validation"
+    if _counts_batches(record, rate.num_steps, epochs):
+        return f"{name}.step()  # once a batch, after {rate.group.optimizer}.step()"
+    return f"{name}.step()  # once an epoch"
+
+
+def _counts_batches(record: ScheduleRecord, num_steps: int, epochs: int | None) -> bool:
+    """Whether a schedule is one of batches: by its kind, or as its length is about that of all steps."""
+    if record.class_name in IN_BATCHES:
+        return True
+    length = next((record.settings[name] for name in LENGTHS if record.settings.get(name)), 0.0)
+    return num_steps / ALIKE <= length <= num_steps * ALIKE and (epochs is None or length > ALIKE * epochs)
 
 
 def _num_epochs(run: Run, rate: Rate) -> int | None:

@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from torchmagic.analyses.rates import Rate, rates
+from torchmagic.analyses.schedule_names import schedule_name
 from torchmagic.analyses.schedules import ScheduleRow, schedules
 from torchmagic.analyses.source_calls import steps_elsewhere
 from torchmagic.analyses.texts import places_by, says, text_around
@@ -96,9 +97,10 @@ def _moved(run: Run, record: ScheduleRecord) -> str:
     place = record.place
     text = text_around(run, place)
     others = steps_elsewhere(text, record.name, place.line) if place is not None and text else []
+    name = schedule_name(run, record)
     if others:
-        return f"remove this {record.name}.step(): the one in line {others[-1]} already steps it once an epoch"
-    return f"{record.name}.step()  # behind the loop over batches, once an epoch"
+        return f"remove this {name}.step(): the one in line {others[-1]} already steps it once an epoch"
+    return f"{name}.step()  # behind the loop over batches, once an epoch"
 
 
 def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Finding | None:
@@ -135,7 +137,7 @@ def _unfinished(run: Run, rate: Rate, row: ScheduleRow, *, overrun: bool) -> Fin
         },
         confidence=0.9 if in_batches else 0.75,
         why="Its length counts calls of step(): called this seldom, it ends the run in its first phase.",
-        fix=f"{record.name}.step()  # behind each {rate.group.optimizer}.step()",
+        fix=f"{schedule_name(run, record)}.step()  # behind each {rate.group.optimizer}.step()",
     )
 
 
@@ -188,7 +190,7 @@ def _shorter(run: Run, rate: Rate, row: ScheduleRow) -> str:
         return f"warm up for at most {max(rate.num_steps // 10, 1)} of the {rate.num_steps} steps that are made"
     if says(run, lambda text: "configure_optimizers" in text):
         return '{"scheduler": …, "interval": "step"}  # a trainer steps it once an epoch unless it is told otherwise'
-    return f"{row.record.name}.step()  # behind each {rate.group.optimizer}.step()"
+    return f"{schedule_name(run, row.record)}.step()  # behind each {rate.group.optimizer}.step()"
 
 
 def _finding(
