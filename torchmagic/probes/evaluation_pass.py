@@ -2,7 +2,7 @@
 
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from torch import nn
 from torchmagic.probes.loaders import Loader
 from torchmagic.probes.members import Model
 from torchmagic.probes.modes import awake_parts, is_alone
-from torchmagic.probes.sites import Site, site_of
+from torchmagic.probes.sites import Site, sites_above
 from torchmagic.probes.storages import tensors_in
 from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.presence import plain
@@ -24,6 +24,9 @@ MOST_NAMES = 8
 MOST_LOSSES = 8
 # Values that may be taken out of a sum again, and nodes above what is differentiated among which theirs are looked for.
 MOST_VALUES, MOST_NODES = 64, 64
+# Lines that led to a forward, and methods of objects around a model.
+MOST_LINES = 6
+PASSING_ON = ("__call__", "forward")
 # Bytes of a number: sums of fewer overflow, or stand still.
 SINGLE = 4
 
@@ -59,12 +62,23 @@ class EvaluationPass:
         self.awake: tuple[str, ...] = ()
         self.norms: tuple[str, ...] = ()
         self.alone = False
-        self.code, self.instruction, self.site = frame.f_code, frame.f_lasti, site_of(frame)
+        self.code, self.instruction = frame.f_code, frame.f_lasti
+        self.lines = sites_above(frame, most=MOST_LINES)
+        self.site = self.lines[0] if self.lines else None
         self.looks_like_training = key.training and key.grad_enabled
         self.trained = self.differentiates_input = False
         self.given: weakref.ref[torch.Tensor] | None = None
         self.gave: weakref.ref[torch.Tensor] | None = None
         self.clear()
+
+    def own_line(self, others: Container[Site]) -> Site | None:
+        """Return the innermost line that led to these forwards alone, and is not in what only passes a call on.
+
+        Args:
+            others: Lines that led to forwards that were trained.
+        """
+        own = [each for each in self.lines if each not in others]
+        return next((each for each in own if each.code.co_name not in PASSING_ON), next(iter(own), self.site))
 
     def look_at(self, module: nn.Module, model: Model) -> None:
         """Take in the modes of what is called."""

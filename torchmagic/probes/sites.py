@@ -80,6 +80,17 @@ def site_of(frame: FrameType | None) -> Site | None:
     return Site(found.f_code, found.f_lineno) if found is not None else None
 
 
+def sites_above(frame: FrameType | None, *, most: int) -> tuple[Site, ...]:
+    """Return the lines of the user's own code that led to a frame, the innermost first; without any, a library's."""
+    found: list[Site] = []
+    each = user_frame(frame)
+    while each is not None and len(found) < most:
+        found.append(Site(each.f_code, each.f_lineno))
+        each = user_frame(each.f_back)
+    innermost = site_of(frame) if not found else None
+    return (innermost,) if innermost is not None else tuple(found)
+
+
 def here(depth: int = 1) -> Site | None:
     """Return the user's line that led to the caller."""
     return site_of(sys._getframe(depth))

@@ -52,6 +52,7 @@ class Validation:
         self._served = 0
         self._usual: dict[str, int] = {}
         self._trained_at: dict[Site | None, None] = {}
+        self._trained_through: dict[Site, None] = {}
         self._trained_on: dict[int, int] = {}
         self._subjects: dict[tuple[str, str], list[Site | None]] = {}
         self._told: dict[Key, int] = {}
@@ -149,6 +150,7 @@ class Validation:
     def _train(self, trained: EvaluationPass, loss: Any) -> None:
         """Take in that a backward followed; where it followed only the last of many, the others were a pass."""
         self._trained_at[trained.site] = None
+        self._trained_through.update(dict.fromkeys(trained.lines))
         if trained.loader is not None:
             self._count(trained.loader)
         usual = self._usual.get(trained.key.model, 1)
@@ -224,7 +226,7 @@ class Validation:
                 loss_names=subjects,
                 also_trained=any(parameters.keys() & set(each.names) for each in self._cast.optimizers),
                 trained_on=self._trains_on(done),
-                place=place_of(done.site),
+                place=place_of(done.own_line(self._trained_through)),
                 norms=done.norms,
                 same_input=again,
                 alone=done.alone,
