@@ -1,10 +1,12 @@
 """This file tests where code is said to cut a result out of the graph."""
 
+import ast
 import textwrap
 
 import pytest
 
-from torchmagic.analyses.cuts import ANYTHING, cuts_above, cuts_within
+from torchmagic.analyses.comprehensions import told_apart
+from torchmagic.analyses.cuts import ANYTHING, Cut, cuts_above, cuts_within, origin_first
 from torchmagic.analyses.recomputing import REENTRANT
 from torchmagic.analyses.scopes import scopes
 
@@ -256,3 +258,26 @@ def test_functions_that_call_each_other_are_each_looked_into_once():
     every = "\n".join(f"def {name}(x):\n    return {' + '.join(f'{each}(x)' for each in names)}" for name in names)
     source = f"{every}\ndef last(x):\n    return x.detach()\nloss = f0(last(model(x)))\nloss.backward()"
     assert cuts(source) == [(62, ".detach()")]
+
+
+def cut(how, line, *, file="<cell>"):
+    return Cut(file=file, function="f", line=line, how=how)
+
+
+def test_what_makes_a_tensor_again_comes_after_what_took_its_value_out_of_the_graph():
+    made, taken = cut("torch.tensor()", 9), cut("float()", 4)
+    assert origin_first([made, taken]) == [taken, made]
+    assert origin_first([taken, made]) == [taken, made]
+    assert origin_first([]) == []
+
+
+def test_on_one_line_or_where_no_value_would_be_left_the_nearest_cut_stays_first():
+    made = cut("torch.tensor()", 9)
+    for other in (cut(".item()", 9), cut(".argmax()", 4)):
+        assert origin_first([made, other]) == [made, other]
+
+
+def test_variables_of_two_comprehensions_are_two():
+    tree = told_apart(ast.parse("a = [v.detach() for v in data]\nb = [v for v in net(x)]\nv = 1"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id.startswith("v")}
+    assert len(names) == 3

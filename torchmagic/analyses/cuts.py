@@ -17,6 +17,9 @@ _SIZES = frozenset({"size", "dim", "numel", "nelement", "ndimension", "shape", "
 DEEPEST = 4
 # Stands for every name where it is not known by which names models are called.
 ANYTHING = "*"
+# Functions that make a tensor of numbers or of another tensor, and what makes these without changing a value.
+_MAKING = frozenset({"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy", "array", "asarray", "Parameter"})
+_PLAIN = frozenset({"item", "tolist", "float", "detach", "detach_", "data"})
 WITHOUT_GRADIENTS = "no_grad"
 
 
@@ -39,7 +42,21 @@ class Cut:
     @property
     def wraps(self) -> bool:
         """Whether it is a ``Variable``, as old code puts around what another cut has taken out of the graph."""
-        return self.how.removesuffix("()").rpartition(".")[2] == "Variable"
+        return self._function == "Variable"
+
+    @property
+    def makes(self) -> bool:
+        """Whether it makes a new tensor, as of a number that another cut has taken out of the graph before."""
+        return self._function in _MAKING
+
+    @property
+    def plain(self) -> bool:
+        """Whether it takes a value out of the graph just as it is, and could be left out."""
+        return self._function in _PLAIN
+
+    @property
+    def _function(self) -> str:
+        return self.how.removesuffix("()").rpartition(".")[2]
 
     @property
     def counts(self) -> bool:
@@ -50,6 +67,14 @@ class Cut:
     def blind(self) -> bool:
         """Whether gradients are switched off there."""
         return self.how == WITHOUT_GRADIENTS
+
+
+def origin_first(cuts: Sequence[Cut]) -> list[Cut]:
+    """Return cuts in another order where the nearest only makes a tensor again of what was taken out on other lines."""
+    first = next((each for each in cuts if not each.makes), None)
+    if first is None or not first.plain or (first.file, first.line) == (cuts[0].file, cuts[0].line):
+        return list(cuts)
+    return [first, *(each for each in cuts if each is not first)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

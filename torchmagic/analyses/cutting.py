@@ -32,6 +32,9 @@ def cutting(node: ast.AST) -> str:
         return _indices_of(node)
     name = name_of(node.func)
     last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+    if name == "map" and node.args:
+        name = name_of(node.args[0])  # ``map(float, terms)``
+        last = name.rpartition(".")[2]
     if last in _FUNCTIONS and node.args:
         return (
             f"{name or last}()" if (name and "." not in name) or name.partition(".")[0] in _LIBRARIES else f".{last}()"

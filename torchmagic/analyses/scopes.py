@@ -4,6 +4,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from torchmagic.analyses.comprehensions import COMPREHENSIONS, told_apart
 from torchmagic.analyses.syntax import tree_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -62,7 +63,7 @@ class Scope:
 
 def scopes(source: str, *, file: str = "") -> list[Scope]:
     """Return the scopes of some source, the outermost first; none where it cannot be read."""
-    body = tree_of(source).body
+    body = told_apart(tree_of(source)).body
     if not body:
         return []
     found = [Scope(name="", file=file)]
@@ -154,10 +155,17 @@ def _statement(statement: ast.stmt, scope: Scope, blind: int | None) -> None:
     elif isinstance(statement, ast.Return) and statement.value is not None:
         scope.results.append(Definition(value=statement.value, blind=blind))
     for node in _expressions(statement):
-        if isinstance(node, ast.NamedExpr):
-            _give(node.target, node.value, scope, blind)
-        elif isinstance(node, ast.Call):
-            _call(node, scope, blind)
+        _expression(node, scope, blind)
+
+
+def _expression(node: ast.expr, scope: Scope, blind: int | None) -> None:
+    if isinstance(node, ast.NamedExpr):
+        _give(node.target, node.value, scope, blind)
+    elif isinstance(node, ast.Call):
+        _call(node, scope, blind)
+    elif isinstance(node, COMPREHENSIONS):
+        for each in node.generators:
+            _give(each.target, each.iter, scope, blind)
 
 
 def _call(node: ast.Call, scope: Scope, blind: int | None) -> None:

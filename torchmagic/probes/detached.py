@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from torchmagic.analyses.cuts import ANYTHING, cuts_within
+from torchmagic.analyses.cuts import ANYTHING, cuts_within, origin_first
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, loss_cuts, place_made, place_of_cut
 from torchmagic.probes.expressions import callee
@@ -23,6 +23,10 @@ from torchmagic.tensors.genuine import attributes_of, is_tensor
 # Names by which models are called that are remembered.
 MOST_NAMES = 16
 WITHOUT_GRAPH = "does not require grad"
+
+
+# Ways named in which a tensor is made again of what was taken out of the graph.
+MOST_AGAIN = 2
 
 
 class Detached:
@@ -128,7 +132,7 @@ class Detached:
         every = self._code.read()
         models = frozenset({*self._calls.values(), *self._ran}) or frozenset({ANYTHING})
         found = loss_cuts(every, models) or cuts_within(self._classes, every)
-        cuts = [cut for cut in found if not (self._with_graph and cut.blind)]
+        cuts = origin_first([cut for cut in found if not (self._with_graph and cut.blind)])
         name = loss_name(self._site)
         return DetachedLossRecord(
             loss=name,
@@ -140,6 +144,7 @@ class Detached:
             ran=tuple(self._ran),
             cut=place_of_cut(cuts[0] if cuts else None),
             how=cuts[0].how if cuts else "",
+            again=tuple(dict.fromkeys(each.how for each in cuts if each.makes and not cuts[0].makes))[:MOST_AGAIN],
             made=place_made(every, name, self._site),
         )
 

@@ -94,6 +94,7 @@ class DetachedLossRecord:
         cut: Line that takes the result out of the graph, where the source shows one.
         how: What that line does; ``no_grad`` where gradients are switched off.
         made: Line that makes the loss.
+        again: What makes a tensor again of what was taken out there.
     """
 
     loss: str
@@ -106,6 +107,7 @@ class DetachedLossRecord:
     cut: Place | None
     how: str
     made: Place | None
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

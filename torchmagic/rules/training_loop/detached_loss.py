@@ -78,7 +78,7 @@ def _finding(record: DetachedLossRecord, place: Place | None) -> Finding:
         why="The value that backward starts from was taken out of the graph, so no gradient can come back to the "
         "parameters.",
         fix=f"compute {record.loss} from the model's output with torch functions, without "
-        f"{record.how or '.item(), .detach() or torch.tensor()'}",
+        f"{' and '.join(dict.fromkeys((record.how, *record.again))) or '.item(), .detach() or torch.tensor()'}",
     )
 
 
