@@ -15,7 +15,7 @@ EVENTS = (
     "backward_begin",  # (tensors, frame)
     "backward_of_leaf",  # (tensor, frame), before the backward of a tensor that no operation made
     "backward_end",  # (tensors, nanoseconds)
-    "differentiated",  # (tensors), before ``torch.autograd.grad`` of them
+    "differentiated",  # (tensors, inputs), before ``torch.autograd.grad`` of them
     "backward_error",  # (tensors, frame, error)
     "clip_begin",  # (), before gradients are clipped by norm
     "clip",  # (total norm before clipping)

@@ -1,5 +1,6 @@
 """This file watches steps without gradients: those that were reset too early, and those that no backward made."""
 
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.records.loop import Idle, IdleStepRecord
 from torchmagic.records.place import Place
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.reduce import norms
 
 # Enough records of one optimizer to convince a rule.
 MOST_RECORDS = 12
@@ -35,12 +37,30 @@ class _Loop:
         self.ended = -1  # when that was
         self.steps = self.good = 0
         self.counts = {Idle.RESET: 0, Idle.NO_BACKWARD: 0}
+        self.differentiated = self.applied = False  # since its last step: see ``IdleStepRecord``
+        self._lengths: list[float] = []
+
+    def differentiate(self, inputs: Sequence[object]) -> None:
+        """Take in that gradients of some tensors are asked for, which go to no ``.grad``."""
+        given = {id(each) for each in inputs}
+        if any(id(each) in given for each in self._few()):
+            self.differentiated = True
+            if self.counts[Idle.NO_BACKWARD]:
+                self._lengths = norms([each.detach() for each in self._few()])
+
+    def compare(self) -> None:
+        """Notice that the loop has changed the parameters by itself."""
+        if self._lengths and norms([each.detach() for each in self._few()]) != self._lengths:
+            self.applied = True
+        self._lengths = []
+
+    def _few(self) -> list[torch.Tensor]:
+        refs = self.entry.refs
+        return [each for ref in refs[:: len(refs) // FEW or 1] if (each := ref()) is not None]
 
     def gradients(self) -> list[tuple[int, int]]:
         """Return identities and versions of some of its gradients."""
-        refs = self.entry.refs
-        some = [ref() for ref in refs[:: len(refs) // FEW or 1]]
-        return [(id(p.grad), p.grad._version) for p in some if p is not None and p.grad is not None]
+        return [(id(each.grad), each.grad._version) for each in self._few() if each.grad is not None]
 
 
 class LoopOrder:
@@ -72,6 +92,7 @@ class LoopOrder:
         taps.on("loss", self._computed)
         taps.on("backward_begin", self._backward_begins)
         taps.on("backward_end", self._backward_ends)
+        taps.on("differentiated", self._differentiates)
         taps.on("reset", self._resets)
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
@@ -108,6 +129,10 @@ class LoopOrder:
         for loop in self._loops.values():
             loop.held = loop.gradients()
 
+    def _differentiates(self, tensors: Any, inputs: Any) -> None:
+        for loop in self._loops.values():
+            loop.differentiate(inputs)
+
     def _resets(self, owner: Any, frame: FrameType) -> None:
         self._clock += 1
         self._reset_at, self._reset = self._clock, site_of(frame)
@@ -116,6 +141,7 @@ class LoopOrder:
         entry = self._cast.optimizer(optimizer)
         if id(entry) not in self._loops:
             self._loops[id(entry)] = _Loop(entry)
+        self._loops[id(entry)].compare()
         self._site, self._began = site_of(frame), self._clock
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
@@ -135,6 +161,7 @@ class LoopOrder:
             if loop.counts[idle] <= MOST_RECORDS:
                 self._tell(loop, idle)
         loop.held, loop.backwards, loop.ended, loop.seen = [], self._backwards, self._clock, True
+        loop.differentiated = loop.applied = False
         if all(each.good >= self._first_steps for each in self._loops.values()):
             self._rest()
 
@@ -169,6 +196,8 @@ class LoopOrder:
                 computed=self._forward_at > loop.ended,
                 place=place_of(self._site),
                 reset=self._reset_place() if why is Idle.RESET else None,
+                differentiated=loop.differentiated,
+                applied=loop.applied,
             )
         )
 

@@ -90,6 +90,10 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
     return named_like(backward, original)
 
 
+# Where the engine is given the inputs, behind the tensors whose gradients are asked for.
+INPUTS = 3
+
+
 def wrap_engine(taps: Switchboard, original: Any) -> Any:
     """Wrap what ``torch.autograd.grad`` calls, so that it is seen under whatever name the user imported it.
 
@@ -99,7 +103,7 @@ def wrap_engine(taps: Switchboard, original: Any) -> Any:
 
     def _engine_run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("accumulate_grad") is False and heard["differentiated"] and not (taps.quiet or is_compiling()):
-            taps.emit("differentiated", tensors)
+            taps.emit("differentiated", tensors, args[INPUTS] if len(args) > INPUTS else ())
         return original(tensors, *args, **kwargs)
 
     return named_like(_engine_run_backward, original)

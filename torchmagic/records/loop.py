@@ -31,6 +31,8 @@ class IdleStepRecord:
         computed: Whether a model or a loss of torch's was called since the step before; else gradients were only reset.
         place: Line of the step.
         reset: Line that reset the gradients; None where it is not known.
+        differentiated: Whether ``torch.autograd.grad`` gave gradients of its parameters since the step before.
+        applied: Whether the parameters were changed after that, by the loop itself.
     """
 
     optimizer: str
@@ -42,6 +44,8 @@ class IdleStepRecord:
     computed: bool
     place: Place | None
     reset: Place | None
+    differentiated: bool = False
+    applied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,3 +102,13 @@ def test_two_steps_again_are_silent_and_so_are_gradients_of_the_run_or_of_two_op
 
 def test_an_optimizer_is_told_once():
     assert len(found(idle(1), idle(2), *old(5))) == 1
+
+
+def test_gradients_of_autograds_function_are_to_be_put_in_place():
+    (finding,) = found(*(replace(idle(number), differentiated=True) for number in (1, 2)))
+    assert "parameter.grad = gradient  # after torch.autograd.grad, before opt.step()" in finding.fix
+    assert "torch.autograd.grad returns gradients" in finding.why
+
+
+def test_a_loop_that_follows_such_gradients_by_itself_lacks_no_backward():
+    assert found(idle(1), replace(idle(2), differentiated=True, applied=True)) == []

@@ -38,6 +38,8 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS, min_again: int = M
     told = set()
     for optimizer in dict.fromkeys(record.optimizer for record in idle):
         records = [record for record in idle if record.optimizer == optimizer]
+        if any(record.applied for record in records):
+            continue  # the loop follows its gradients by itself, as schedules of an idle optimizer have it
         if max(record.count for record in records) >= min_steps:
             told.add(optimizer)
             yield told_at_uncalled(run, _without_gradients(records, min_steps), "backward")
@@ -51,6 +53,9 @@ def backward_missing(run: Run, *, min_steps: int = MIN_STEPS, min_again: int = M
 def _without_gradients(records: list[IdleStepRecord], min_steps: int) -> Finding:
     most = max(records, key=lambda record: record.count)
     where = "in the closure, before it returns the loss" if most.closure else f"before {most.optimizer}.step()"
+    cause = "A loss was computed, but its gradients came to no parameter"
+    if most.differentiated:
+        cause = "torch.autograd.grad returns gradients, and puts them in no parameter's grad"
     return Finding(
         rule="backward-missing",
         severity=Severity.ERROR,
@@ -60,10 +65,16 @@ def _without_gradients(records: list[IdleStepRecord], min_steps: int) -> Finding
         **line_of(most.place),
         step=records[0].step,
         evidence={"steps without a backward": most.count, "threshold": min_steps, "steps looked at": most.steps},
-        why="A loss was computed, but its gradients came to no parameter: each grad is None or zero, so that the "
-        "step changes nothing.",
-        fix=f"loss.backward()  # {where}",
+        why=f"{cause}: each grad is None or zero, so that the step changes nothing.",
+        fix=_fix(most, where),
     )
+
+
+def _fix(most: IdleStepRecord, where: str) -> str:
+    if most.differentiated:  # its gradients are there, and in no parameter's grad
+        loop = "for parameter, gradient in zip(parameters, gradients): parameter.grad = gradient"
+        return f"{loop}  # after torch.autograd.grad, {where}; or loss.backward() in its place"
+    return f"loss.backward()  # {where}"
 
 
 def _on_old_ones(again: list[ReusedGradientsRecord], min_again: int) -> Finding:
