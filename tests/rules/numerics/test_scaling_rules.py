@@ -177,3 +177,10 @@ def test_a_deed_whose_line_is_not_known_is_told():
     run = Run()
     run.records.append(ScaledGradientsRecord(step=0, deed=Deed.CLIP, scale=1024.0, place=None))
     assert next(clip_before_unscale(run)).line is None
+
+
+def test_the_fix_steps_what_the_line_steps_and_updates_once_for_all():
+    assert scaled(Deed.STEP, line="opts[0].step()")["unscaled-step"][0].fix.startswith("scaler.step(opts[0]);")
+    loop = "\n" * 5 + "for o in (a, b): o.step()\n"
+    found = scaled(Deed.STEP, line="for o in (a, b): o.step()", source=loop)["unscaled-step"]
+    assert found[0].fix == "scaler.step(o)  # for each, and only then scaler.update()"

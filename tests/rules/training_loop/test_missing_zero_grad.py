@@ -65,3 +65,22 @@ def test_a_line_that_could_not_be_read_is_left_out():
     record = UnclearedGradientsRecord(optimizer="opt", step=5, num_parameters=1, total=1, streak=5, backward=None)
     (finding,) = found(record)
     assert (finding.line, finding.source) == (None, None)
+
+
+def test_two_optimizers_of_one_name_are_never_reset_where_neither_is():
+    assert found(*uncleared(1, 1, 2, 2, 3, 3))[0].title == "opt steps on gradients that are never reset"
+
+
+def test_the_fix_calls_the_optimizer_as_the_code_that_steps_it_does():
+    run = Run(source="class T:\n    def fit(self):\n        self.opt.step()\n")
+    run.records += uncleared(1, 2, 3)
+    (finding,) = missing_zero_grad(run)
+    assert finding.fix.startswith("self.opt.zero_grad()")
+
+
+def test_a_count_that_was_not_followed_to_the_end_is_at_least_that():
+    run = Run()
+    run.records += uncleared(1, 2, 3)
+    run.steps = 40
+    (finding,) = missing_zero_grad(run)
+    assert finding.evidence["steps in a row without a reset"] == "at least 3"

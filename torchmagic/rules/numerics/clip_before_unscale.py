@@ -13,6 +13,7 @@ is above the limit. After clipping ``scaler.step`` divides by the scale, and nex
 from collections.abc import Iterator
 
 from torchmagic.analyses.source_calls import scaler_in
+from torchmagic.analyses.step_names import as_in_code
 from torchmagic.analyses.texts import texts_of
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import Deed, GradScalerRecord, ScaledGradientsRecord, ScalerUseRecord
@@ -51,5 +52,5 @@ def clip_before_unscale(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[F
         evidence={"scale": scale, "threshold": min_scale, "times": count},
         why="The limit is compared with gradients that are larger by the scale: after unscaling, the step is that much "
         "too small.",
-        fix=f"{scaler_in(*texts_of(run))}.unscale_({optimizer})  # before clipping",
+        fix=f"{scaler_in(*texts_of(run))}.unscale_({as_in_code(run, optimizer)})  # before clipping",
     )

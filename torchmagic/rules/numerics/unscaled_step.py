@@ -12,12 +12,12 @@ for all optimizers of one scaler.
 *Source*: PyTorch documentation, "Automatic mixed precision examples: typical mixed precision training".
 """
 
-import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.scaling_by_hand import unscales_by_hand
 from torchmagic.analyses.source_calls import calls_on, scaler_in
-from torchmagic.analyses.texts import says, texts_of
+from torchmagic.analyses.step_names import stepped_in, steps_each
+from torchmagic.analyses.texts import says, text_around, texts_of
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.precision import Deed, GradScalerRecord, ScaledGradientsRecord, ScalerUseRecord
 from torchmagic.rules.rule import line_of, rule
@@ -25,8 +25,6 @@ from torchmagic.session.run import Run
 
 # With a scale of one nothing is multiplied.
 MIN_SCALE = 1.0
-# What the line of the step calls the optimizer.
-STEPPED = re.compile(r"([\w.]+)\.step\(")
 
 
 @rule
@@ -37,14 +35,20 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
     ]
     if not found or says(run, unscales_by_hand):
         return
-    words = STEPPED.search(found[0].place.source) if found[0].place is not None else None
-    optimizer = words[1] if words else next((record.optimizer for record in run.of(GradScalerRecord)), None)
+    stepped = stepped_in(found[0].place.source) if found[0].place is not None else []
+    optimizer = stepped[0] if stepped else next((record.optimizer for record in run.of(GradScalerRecord)), None)
     scale = max((record.scale for record in found if record.scale > 0), default=float("nan"))
     count = max([record.num_past for record in run.of(ScalerUseRecord)] + [len(found)])
     scaler = scaler_in(*texts_of(run))
     step = f"{scaler}.step({optimizer or 'optimizer'})"
     last = scaler.rpartition(".")[2]
     updates = says(run, lambda text: any(last in about for _, about in calls_on(text, "update")))
+    place = found[0].place
+    each = place is not None and steps_each(text_around(run, place), place.line)
+    if each:
+        step += "  # for each, and only then"
+    elif updates:
+        step += "  # before the one"
     yield Finding(
         rule="unscaled-step",
         severity=Severity.ERROR,
@@ -55,5 +59,5 @@ def unscaled_step(run: Run, *, min_scale: float = MIN_SCALE) -> Iterator[Finding
         step=found[0].step,
         evidence={"scale": scale, "threshold": min_scale, "steps": count},
         why="Only scaler.step takes the scale out again, and leaves out a step whose gradients overflowed.",
-        fix=f"{step}  # before the one {scaler}.update()" if updates else f"{step}; {scaler}.update()",
+        fix=f"{step} {scaler}.update()" if each or updates else f"{step}; {scaler}.update()",
     )

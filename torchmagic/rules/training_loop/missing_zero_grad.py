@@ -13,8 +13,10 @@ deep learning systems", ICSE 2020 (missing API call).
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from torchmagic.analyses.model_names import parameters_in
+from torchmagic.analyses.step_names import as_in_code
 from torchmagic.analyses.uncalled_methods import told_at_uncalled
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import BY_HAND
@@ -34,8 +36,11 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
         longest = max(records, key=lambda record: record.streak)
         if longest.streak < min_streak:
             continue
-        now_and_then = sum(record.streak == 1 for record in records) > 1  # once an epoch, say
-        so = f"{longest.streak} times in a row on gradients that are not reset"
+        streaks = [record.streak for record in records]  # of several optimizers, where they share a name
+        now_and_then = any(after == 1 < before for before, after in pairwise(streaks))  # once an epoch, say
+        goes_on = longest is records[-1] and longest.step + 1 < run.steps  # only so many are recorded
+        count = f"at least {longest.streak}" if goes_on else longest.streak
+        so = f"{count} times in a row on gradients that are not reset"
         finding = Finding(
             rule="missing-zero-grad",
             severity=Severity.ERROR,
@@ -45,7 +50,7 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
             **line_of(longest.backward),
             step=records[0].step,
             evidence={
-                "steps in a row without a reset": longest.streak,
+                "steps in a row without a reset": count,
                 "threshold": min_streak,
                 "parameters": f"{longest.num_parameters} of {longest.total}",
             },
@@ -59,5 +64,5 @@ def missing_zero_grad(run: Run, *, min_streak: int = MIN_STREAK) -> Iterator[Fin
 def _reset(run: Run, optimizer: str) -> str:
     """Return code that resets the gradients that an optimizer, or a loop by itself, steps on."""
     if optimizer != BY_HAND:
-        return f"{optimizer}.zero_grad()"
+        return f"{as_in_code(run, optimizer)}.zero_grad()"
     return f"for each in {parameters_in(run)}: each.grad = None"
