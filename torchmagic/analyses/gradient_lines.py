@@ -58,10 +58,16 @@ def hooks_gradients(source: str) -> bool:
 
 def scales_gradients(source: str) -> bool:
     """Whether code multiplies or divides ``.grad`` by hand."""
-    return any(_scales(each) for each in ast.walk(tree_of(source)))
+    return any(scaled_gradients(each) for each in ast.walk(tree_of(source)))
 
 
-def _scales(node: ast.AST) -> bool:
+def is_gradient_beneath(node: ast.AST) -> bool:
+    """Whether an expression is a ``.grad``, or ``.data``, ``.detach()`` or an index of one."""
+    return _is_gradient(_beneath(node))
+
+
+def scaled_gradients(node: ast.AST) -> bool:
+    """Whether a statement or a call multiplies or divides ``.grad`` by something."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Mult, ast.Div)):
         return _is_gradient(_beneath(node.target))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SCALING:

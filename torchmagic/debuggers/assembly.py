@@ -32,6 +32,7 @@ from torchmagic.probes.frozen_output import FrozenOutput
 from torchmagic.probes.gradient_uses import GradientUses
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.gradless import Gradless
+from torchmagic.probes.hand_clips import HandClips
 from torchmagic.probes.hand_steps import HandSteps
 from torchmagic.probes.headroom import Headroom
 from torchmagic.probes.host_reads import HostReads
@@ -243,4 +244,5 @@ class Assembly:
         if settings.watches("mixed-precision"):
             yield (precision := self._parts(MixedPrecision, self._cast, self._taps, self._leaves))
             yield self._parts(LossScaling, self._cast)
+            yield self._parts(HandClips, self._cast)
             yield self._parts(Headroom, self._cast, precision, self._taps, self._leaves, self._pacer)
