@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from torchmagic.probes.variables import held_in
+from torchmagic.tensors.genuine import is_genuine
 
 # How many functions deep is looked, as where one is decorated, and how many of a list.
 DEEPEST, MOST_FUNCTIONS = 4, 64
@@ -19,10 +20,10 @@ _CONTAINERS = (list, tuple, deque, dict)
 
 def captured(value: Any, *, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the name and value of what a function keeps, or each function of a list; nothing for anything else."""
-    if depth >= DEEPEST:
+    if depth >= DEEPEST or not is_genuine(value):
         return
     if isinstance(value, _CONTAINERS):
-        functions = [each for each in held_in(value, slice(MOST_FUNCTIONS)) if isinstance(each, _FUNCTIONS)]
+        functions = [each for each in held_in(value, slice(MOST_FUNCTIONS)) if _is_function(each)]
         kept: Iterable[tuple[str, Any]] = ((each.__class__.__name__, each) for each in functions)
     elif isinstance(value, functools.partial):
         kept = _given(value)
@@ -31,7 +32,7 @@ def captured(value: Any, *, depth: int = 0) -> Iterator[tuple[str, Any]]:
     else:
         return
     for name, each in kept:
-        if isinstance(each, _FUNCTIONS):
+        if _is_function(each):
             yield from captured(each, depth=depth + 1)
         else:
             yield name, each
@@ -48,8 +49,13 @@ def taken_by_forward(kind: type[nn.Module]) -> Iterator[tuple[str, Any]]:
     yield from captured(forward)
     around = forward.__globals__
     for name in forward.__code__.co_names:
-        if isinstance(around.get(name), _CONTAINERS):
-            yield name, around[name]
+        value = around.get(name)
+        if is_genuine(value) and isinstance(value, _CONTAINERS):
+            yield name, value
+
+
+def _is_function(value: Any) -> bool:
+    return is_genuine(value) and isinstance(value, _FUNCTIONS)
 
 
 def _given(value: "functools.partial[Any]") -> Iterator[tuple[str, Any]]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import nn
 
+from torchmagic.probes.module_parts import named_parameters_of
+
 
 def hooks_after(module: nn.Module) -> list[CodeType]:
     """Return the code of what is hooked to a module's forward, and may give another result."""
@@ -67,12 +69,12 @@ def hooks_elsewhere(path: str, parts: Sequence[tuple[str, nn.Module]], waiting: 
 
 
 def _parameters(module: nn.Module) -> Iterator[str]:
-    yield from (name for name, each in module.named_parameters() if each.requires_grad)
+    yield from (name for name, each in named_parameters_of(module) if each.requires_grad)
 
 
 def _codes(hooks: Iterable[Any]) -> Iterator[CodeType]:
     for hook in hooks:
         function = hook.func if isinstance(hook, functools.partial) else hook
         code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
-        if code is not None:
+        if isinstance(code, CodeType):
             yield code

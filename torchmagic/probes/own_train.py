@@ -9,6 +9,7 @@ from torch import nn
 from torchmagic.probes.sites import Site, is_users_file, place_of, site_of
 from torchmagic.records.place import Place
 from torchmagic.records.protocol import OwnTrain
+from torchmagic.tensors.genuine import is_genuine
 
 # Frames between a call of ``eval`` and torch's own ``train``, which a few classes may override one after the other.
 MOST_FRAMES = 32
@@ -91,4 +92,4 @@ def _mode_of(frame: FrameType) -> bool | None:
     if code.co_name != "train" or code.co_argcount < 2 or not is_users_file(code.co_filename):  # noqa: PLR2004
         return None
     owner, mode = (frame.f_locals.get(name) for name in code.co_varnames[:2])
-    return mode if isinstance(owner, nn.Module) and isinstance(mode, bool) else None
+    return mode if is_genuine(owner) and isinstance(owner, nn.Module) and isinstance(mode, bool) else None
