@@ -1,5 +1,6 @@
 """This file is the trainings of a run: which steps belong together, by the optimizer and by what it trains."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,8 +40,8 @@ def stretches(run: Run, steps: Sequence[int], norms: Sequence[float]) -> list[St
     }
     found: dict[tuple[int, str], Stretch] = {}
     for step, norm in zip(steps, norms, strict=True):
-        training = sum(begin <= step for begin in begins)
-        stretch = found.setdefault((training, whose.get(step, "")), Stretch([], []))
+        key = bisect_right(begins, step), whose.get(step, "")
+        stretch = found.setdefault(key, Stretch([], []))
         stretch.steps.append(step)
         stretch.norms.append(norm)
     return list(found.values())
