@@ -2,7 +2,13 @@
 
 import pytest
 
-from torchmagic.analyses.gradient_lines import hooks_gradients, reads_gradients, reset_between, scales_gradients
+from torchmagic.analyses.gradient_lines import (
+    hooks_gradients,
+    lines_stepping,
+    reads_gradients,
+    reset_between,
+    scales_gradients,
+)
 
 EMPTYING = [
     "p.grad = None",
@@ -79,3 +85,23 @@ def test_other_arithmetic_is_no_scaling(line):
 )
 def test_who_asks_to_be_told_of_gradients_is_seen(line, heard):
     assert hooks_gradients(line) is heard
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "p -= lr * p.grad",
+        "p.data -= lr * p.grad.data",
+        "p.data = p.data - lr * p.grad",
+        "w = w - lr * w.grad",
+        "p.sub_(lr * p.grad / p.grad.norm())",
+        "p.data.add_(p.grad, alpha=-lr)",
+    ],
+)
+def test_a_line_that_moves_a_tensor_along_its_gradient_is_found(line):
+    assert lines_stepping(loop(line)) == [3]
+
+
+@pytest.mark.parametrize("line", ["p.grad /= n", "p.grad.mul_(s)", "g = p.grad", "total += n", "norms.append(p.grad)"])
+def test_a_line_that_moves_nothing_along_a_gradient_is_not(line):
+    assert lines_stepping(loop(line)) == []

@@ -353,3 +353,58 @@ def test_a_forward_that_cannot_run_twice_does_not_disturb(run_cell):
         """
     )
     assert origin(run).birth is Birth.FORWARD
+
+
+BY_HAND = """
+w, dead = torch.randn(4, 2, requires_grad=True), torch.zeros(3, requires_grad=True)
+for i in range(4):
+    loss = F.cross_entropy(torch.randn(8, 4) @ w + dead.sum() * 0, torch.randint(0, 2, (8,)))
+    loss.backward()
+    with torch.no_grad():
+        for p in (w, dead):
+            p -= 0.1 * p.grad / p.grad.norm()
+            p.grad = None
+"""
+
+
+@pytest.mark.parametrize("held", ["w, dead", "w, dead = nn.Parameter(w.detach()), nn.Parameter(dead.detach())"])
+def test_a_step_by_hand_that_breaks_a_tensor_is_an_update_at_its_own_line(run_cell, held):
+    run, _ = run_cell(BY_HAND.replace("for i", f"{held}\nfor i", 1))
+    record = origin(run)
+    assert (record.birth, record.parameter, record.step) == (Birth.UPDATE, "dead", 1)
+    assert record.place.source == "p -= 0.1 * p.grad / p.grad.norm()"
+
+
+def test_a_step_by_hand_that_breaks_a_model_is_not_said_to_be_loaded_so(run_cell):
+    source = (
+        SETUP + "with torch.no_grad():\n    net[0].weight[:] = net[0].bias[:] = 0\nnet[2].bias.requires_grad_(False)\n"
+    )
+    source += "opt = None\nfor step in range(4):\n    F.mse_loss(net(x), y).backward()\n    with torch.no_grad():\n"
+    source += "        for p in net.parameters():\n            if p.grad is not None:\n"
+    source += "                p.sub_(0.1 * p.grad / p.grad.norm())\n                p.grad = None\n"
+    run, _ = run_cell(source)
+    record = origin(run)
+    assert (record.birth, record.optimizer) == (Birth.UPDATE, "the loop")
+    assert record.place.source == "p.sub_(0.1 * p.grad / p.grad.norm())"
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_the_buffers_of_scripted_modules_are_the_same_bits_after_a_replay(run_cell):
+    source = """
+    net = torch.jit.script(nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Linear(6, 3), nn.Softmax(1)))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for i in range(4):
+        loss = -torch.log(net(torch.randn(8, 4)) * (i != 2)).mean()
+        if i == 2:
+            loss.backward()
+            break
+        loss.backward()
+        opt.step()
+    held = {name: value.clone() for name, value in net.state_dict().items()}
+    """
+    run, watched = run_cell(source)
+    assert origin(run).proven
+    torch.manual_seed(0)
+    _, bare = run_cell(source, only=frozenset({"memory"}))
+    for name, value in bare["held"].items():
+        assert torch.equal(watched["held"][name], value), name

@@ -17,7 +17,11 @@ origin_cases = sys.modules["origin_cases"] = importlib.util.module_from_spec(_sp
 _spec.loader.exec_module(origin_cases)
 
 
-@pytest.mark.filterwarnings("ignore:std", "ignore:Converting a tensor with requires_grad:UserWarning:torch")
+@pytest.mark.filterwarnings(
+    "ignore:std",
+    "ignore:.torch.jit:DeprecationWarning",
+    "ignore:Converting a tensor with requires_grad:UserWarning:torch",
+)
 @pytest.mark.parametrize("case", origin_cases.ORIGINS, ids=lambda case: case.name)
 def test_an_origin_is_found_with_operator_line_and_cause(run_cell, case, monkeypatch):
     if "torch.compile" in case.source:  # dynamo looks for the cell's names in the module of that name

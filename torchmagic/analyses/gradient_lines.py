@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from torchmagic.analyses.syntax import holds, last_name, tree_of
 
@@ -59,6 +60,29 @@ def hooks_gradients(source: str) -> bool:
 def scales_gradients(source: str) -> bool:
     """Whether code multiplies or divides ``.grad`` by hand."""
     return any(scaled_gradients(each) for each in ast.walk(tree_of(source)))
+
+
+def lines_stepping(source: str) -> list[int]:
+    """Return the 1-based lines that change a tensor by what ``.grad`` holds, as a step by hand does."""
+    return sorted({node.lineno for node in ast.walk(tree_of(source)) if _steps(node)})
+
+
+def _steps(node: ast.AST) -> TypeGuard[ast.stmt | ast.expr]:
+    changed: ast.expr | None = None
+    used: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign):
+        changed, used = node.target, [node.value]
+    elif isinstance(node, ast.Assign) and ast.dump(_loaded(node.targets[0])) in map(ast.dump, ast.walk(node.value)):
+        changed, used = node.targets[0], [node.value]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+        changed, used = node.func.value, node.args
+    reads = any(_is_gradient(part) for each in used for part in ast.walk(each))
+    return reads and changed is not None and not is_gradient_beneath(changed)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """Return a target as an expression that reads it."""
+    return ast.parse(ast.unparse(target), mode="eval").body
 
 
 def is_gradient_beneath(node: ast.AST) -> bool:

@@ -8,14 +8,13 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
 from torchmagic.probes.operands import bad_parts, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
 from torchmagic.probes.origin_slice import cut
-from torchmagic.probes.origin_trace import Event, storage_of
-from torchmagic.probes.origin_weights import bad_parameter, broken_by, buffer_facts
+from torchmagic.probes.origin_trace import Event
+from torchmagic.probes.origin_weights import Sick, Weights, buffer_facts
 from torchmagic.probes.replay import Outcome, Replay
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
@@ -35,7 +34,7 @@ class Births:
         cast: Models and optimizers that take part.
         taps: Through which a replay sees.
         memory: What the step was given.
-        explosions: How weights and gradients grew.
+        weights: Knows what made a parameter non-finite.
         answers: Whether what is remembered as a backward is a call whose own answer is looked into, as that of a loss
             which nobody goes backward from.
 
@@ -44,10 +43,8 @@ class Births:
         meant: Whether the origin found last was an infinity written on purpose.
     """
 
-    def __init__(
-        self, cast: Cast, taps: Taps, memory: StepMemory, explosions: Explosions, *, answers: bool = False
-    ) -> None:
-        self._cast, self._taps, self._memory, self._explosions = cast, taps, memory, explosions
+    def __init__(self, cast: Cast, taps: Taps, memory: StepMemory, weights: Weights, *, answers: bool = False) -> None:
+        self._cast, self._taps, self._memory, self._weights = cast, taps, memory, weights
         self._answers = answers
         self.step = 0
         self.graph, self.meant = True, False
@@ -56,7 +53,7 @@ class Births:
 
     def in_forward(self, loss: torch.Tensor, frame: FrameType | None) -> NonfiniteRecord:
         """Return where a non-finite loss began."""
-        record = self._bad_parameter()
+        record = self._bad_parameter(before=not self.step)
         if record is not None:
             return record
         for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
@@ -71,6 +68,9 @@ class Births:
             record = self._bad_loss(each)
             if record is not None:
                 return record
+        record = self._bad_parameter(before=True)
+        if record is not None:
+            return record
         op, site, words = forward_suspect(loss, self.site, self._cast.names, frame)
         return self._record(Birth.FORWARD, loss, place=place_of(site or self.site), op=op, operands=words)
 
@@ -113,7 +113,7 @@ class Births:
             if piece is None:
                 return None
             outcome = replay.run(piece.run, None if wanted is None else piece.with_leaves(wanted))
-            self._name_outside(outcome, replay, piece.names)
+            replay.name_outside(outcome, piece.names)
         except Exception as error:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
             pass_on(error)
             return None
@@ -137,18 +137,8 @@ class Births:
         except Exception as error:  # noqa: BLE001 - a forward that cannot run twice tells nothing
             pass_on(error)
             return None
-        self._name_outside(outcome, replay, {})
+        replay.name_outside(outcome, {})
         return outcome
-
-    def _name_outside(self, outcome: Outcome, replay: Replay, names: dict[str, Any]) -> None:
-        """Put the user's tensor in the place of a copy of it, and find its name."""
-        event = outcome.event
-        if event is None or not event.outside:
-            return
-        event.output = replay.copies.get(storage_of(event.output), event.output)
-        place = storage_of(event.output)
-        same = (n for n, v in names.items() if isinstance(v, torch.Tensor) and storage_of(v) == place)
-        event.node = next((name for name in same if not name.startswith("_")), "")
 
     def _told(
         self,
@@ -174,11 +164,12 @@ class Births:
         if outcome.backward:
             return self._gradient(bad or [], op=event.op if event.own else event.node, **facts)
         grows = facts["cause"] in (Cause.OVERFLOW, Cause.EXP_OVERFLOW, Cause.POWER)
-        began = self._explosions.began(self.step) if grows else None
-        if began is not None and self._explosions.large(self._learning()):
+        began = self._weights.explosions.began(self.step) if grows else None
+        if began is not None and self._weights.explosions.large(self._learning()):
             facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
         model = path.partition(".")[0] if path else None
-        return self._record(Birth.FORWARD, event.output, op=event.op, model=model, **facts)
+        op = event.node if event.backward and not event.own else event.op
+        return self._record(Birth.FORWARD, event.output, op=op, model=model, **facts)
 
     def _outside(self, event: Event) -> NonfiniteRecord:
         """Return the record of a tensor that came with non-finite values into the step."""
@@ -186,6 +177,9 @@ class Births:
         kept = buffer_facts(self._memory.calls, value, self._cast)
         if kept is not None:
             return self._record(Birth.BUFFER, value, **kept)
+        name = self._weights.named(value)
+        if name is not None:
+            return self._spoiled(Sick(name, value, next(iter(self._memory.calls), None)))
         for call in self._memory.calls:
             if any(each is value for each in tree_leaves((call.given, call.args, call.kwargs))):
                 return self._input(value, where_bad(value), place_of(call.line()), model=call.model.name)
@@ -198,17 +192,19 @@ class Births:
         facts |= {**bad_parts(value), "cause": Cause.BAD_DATA}
         return self._record(Birth.INPUT, value, place=place, where=where, proven=True, **facts)
 
-    def _bad_parameter(self) -> NonfiniteRecord | None:
+    def _bad_parameter(self, *, before: bool) -> NonfiniteRecord | None:
         """Return the first parameter that was not finite before the forward, and what made it so."""
-        found = bad_parameter(self._memory.calls)
-        if found is None:
-            return None
-        call, name, value = found
-        birth, facts = broken_by(value, self.step, self._cast, self._explosions)
-        site = call.line() if birth is Birth.PARAMETER else self.stepped and self.stepped.site()
+        sick = self._weights.sick(self._memory.calls, before=before)
+        return None if sick is None else self._spoiled(sick)
+
+    def _spoiled(self, sick: Sick) -> NonfiniteRecord:
+        birth, facts = self._weights.broken_by(sick.value, self.step, self.site)
+        made = sick.call.line() if sick.call is not None else self.site
+        site = made if birth is Birth.PARAMETER else self.stepped and self.stepped.site()
         facts["place"] = facts.get("place") or place_of(site)
-        module = name.rpartition(".")[0]
-        return self._record(birth, value, model=call.model.name, module=module, parameter=name, **facts)
+        model = sick.call.model.name if sick.call is not None else None
+        module = sick.name.rpartition(".")[0] or None
+        return self._record(birth, sick.value, model=model, module=module, parameter=sick.name, **facts)
 
     def _bad_loss(self, each: Loss) -> NonfiniteRecord | None:
         output, given = each.output(), each.given()

@@ -12,11 +12,11 @@ from torch.utils._pytree import tree_leaves
 
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.members import Model
 from torchmagic.probes.nan_values import first_floats, has_nan, is_all_nan, is_near, number_of
 from torchmagic.probes.origin_memory import StepMemory
+from torchmagic.probes.origin_weights import Weights
 from torchmagic.probes.rare_looks import next_rare_look
 from torchmagic.probes.sites import Site, caller_of, user_frame
 from torchmagic.probes.taps import Taps
@@ -55,7 +55,7 @@ class EvaluationSentinel:
         cast: Models and optimizers that take part.
         taps: Through which a replay sees.
         training: The births in training, which know its step.
-        explosions: How weights and gradients grew.
+        weights: Knows what made a parameter non-finite.
         tell: Told the first origin.
 
     Attributes:
@@ -68,12 +68,12 @@ class EvaluationSentinel:
         cast: Cast,
         taps: Taps,
         training: Births,
-        explosions: Explosions,
+        weights: Weights,
         tell: Callable[[NonfiniteRecord], None],
     ) -> None:
         self._cast, self._taps, self._tell = cast, taps, tell
         self._training, self._memory = training, StepMemory()
-        self._births = Births(cast, taps, self._memory, explosions, answers=True)
+        self._births = Births(cast, taps, self._memory, weights, answers=True)
         self._ear = _Ear(self)
         self.open = self.learns = False
         self._graph = False

@@ -51,7 +51,7 @@ class Explosions:
 
     def update(self, entry: Optimizer, step: int) -> dict[str, Any]:
         """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
-        began, optimizer = self.began(step), entry.ref()
+        optimizer = entry.ref()
         if optimizer is None:
             return {}
         facts: dict[str, Any] = {"operands": _settings(optimizer)}
@@ -60,9 +60,14 @@ class Explosions:
             event, trace = found
             facts |= {"op": event.op, "place": event.place, "cause": cause_of(event, trace, []), "proven": True}
             facts["operands"] = "; ".join(filter(None, (operands(event.call), facts["operands"])))
-        elif began is not None:
-            facts |= {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
+        else:
+            facts |= self.since(step)
         return facts
+
+    def since(self, step: int) -> dict[str, Any]:
+        """Return the step from which the gradients grew, as the cause; nothing where they did not."""
+        began = self.began(step)
+        return {} if began is None else {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
 
 
 def _settings(optimizer: torch.optim.Optimizer) -> str:

@@ -55,8 +55,13 @@ class HeldState:
 
     def _visit_module(self, module: nn.Module) -> None:
         values, buffers = vars(module), module._buffers
-        before, tensors = dict(values), dict(buffers)
-        self._undoing += (lambda: _put_mapping(values, before)), (lambda: _put_mapping(buffers, tensors))
+        before, tensors = dict(values), dict(buffers.items())
+        self._undoing.append(lambda: _put_mapping(values, before))
+        if isinstance(module, torch.jit.ScriptModule):  # compiled code holds its buffers: these get their numbers back
+            kept = [(each.data, each.detach().clone()) for each in tensors.values() if each is not None]
+            self._undoing.append(lambda: _put_numbers(kept))
+            return
+        self._undoing.append(lambda: _put_mapping(buffers, tensors))
         buffers.update({name: each if each is None else self._copy(each, whole=True) for name, each in tensors.items()})
         self._fill(values, {name: each for name, each in before.items() if name not in OF_TORCH}, 0, copies=True)
 
@@ -167,6 +172,11 @@ def _put_mapping(value: Any, before: dict[Any, Any]) -> None:
     else:
         value.clear()
         value.update(before)
+
+
+def _put_numbers(kept: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
+    for tensor, numbers in kept:
+        tensor.copy_(numbers)
 
 
 def _put_list(value: Any, before: list[Any]) -> None:

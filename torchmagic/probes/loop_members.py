@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 ValueOf = Callable[[ast.expr, Mapping[str, Any]], Any]
-LISTS = (nn.ModuleList, nn.Sequential)
+LISTS = (nn.ModuleList, nn.Sequential, list, tuple)
 
 
 def loop_members(body: list[ast.stmt], names: Mapping[str, Any], value_of: ValueOf) -> Iterator[tuple[str, nn.Module]]:
@@ -47,7 +47,7 @@ def _bound(
             yield name.id, next(iter(held.values()))
     elif isinstance(target, ast.Name):
         held = value_of(over, names)
-        if isinstance(held, LISTS) and len(held):
+        if isinstance(held, LISTS) and len(held) and all(isinstance(each, nn.Module) for each in held):
             yield target.id, held[0]
 
 

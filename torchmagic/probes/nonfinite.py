@@ -12,11 +12,11 @@ from torch import nn
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
-from torchmagic.probes.explosions import Explosions
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.members import ByHand
 from torchmagic.probes.origin_memory import Instruction, StepMemory
+from torchmagic.probes.origin_weights import Weights
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.origin_words import sentence
 from torchmagic.probes.scaling import Scaling
@@ -73,9 +73,9 @@ class Nonfinite:
         self._cast, self._taps, self._gradients = cast, taps, gradients
         self._raises, self._warns, self._detects = raises, warns, detects
         self._recorder: Recorder | None = None
-        self._memory, self._explosions = StepMemory(), Explosions()
-        self._births = Births(cast, taps, self._memory, self._explosions)
-        self._evaluations = EvaluationSentinel(cast, taps, self._births, self._explosions, self._tell)
+        self._memory, self._weights = StepMemory(), Weights(cast)
+        self._births = Births(cast, taps, self._memory, self._weights)
+        self._evaluations = EvaluationSentinel(cast, taps, self._births, self._weights, self._tell)
         self._states = StateLook(cast, self._tell)
         self._witnesses = Witnesses(cast)
         self._scaling = Scaling()
@@ -195,10 +195,11 @@ class Nonfinite:
             self._judge_sight(frame)
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
-            self._explosions.norms.append(total)
+            self._weights.explosions.norms.append(total)
         else:
             self._look_closer(optimizer, total, frame)
         if not step & (step - 1) and not self._found:
+            self._weights.look(step)
             self._states.before_step(step, user_frame(frame), self._recorder)
 
     def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, total: float | None, frame: FrameType) -> None:
@@ -210,7 +211,7 @@ class Nonfinite:
         ]
         if total is None:
             total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
-        self._explosions.norms.append(total)
+        self._weights.explosions.norms.append(total)
         bad = [] if math.isfinite(total) else [(name, each) for name, each in held if not is_finite(each)]
         if bad:
             self._tell_gradient(bad, frame)

@@ -25,6 +25,8 @@ ATTENTIONS = frozenset({"_native_multi_head_attention", "_transformer_encoder_la
 SPREADS = frozenset({"std", "var", "std_mean", "var_mean", "var_correction", "std_correction"})
 DOMAINS = frozenset({"acos", "asin", "acosh", "atanh", "lgamma", "digamma", "erfinv", "tan"})
 NORMS = frozenset({"linalg_vector_norm", "norm", "frobenius_norm"})
+PRODUCTS = frozenset({"mul", "mm", "bmm", "mv", "dot", "addmm", "baddbmm", "addmv", "addcmul"})
+DETERMINANTS = frozenset({"_linalg_slogdet", "linalg_inv_ex", "_linalg_solve_ex", "linalg_pinv"})
 # What a node's derivative divides by, or takes the logarithm of.
 SLOPES = {
     "Sqrt": Cause.SQRT_AT_ZERO,
@@ -49,6 +51,12 @@ SLOPES = {
     "Exp": Cause.EXP_OVERFLOW,
     "Std": Cause.SINGLE_ELEMENT,
     "Var": Cause.SINGLE_ELEMENT,
+    "LinalgSvd": Cause.REPEATED_VALUES,
+    "LinalgEigh": Cause.REPEATED_VALUES,
+    "LinalgEig": Cause.REPEATED_VALUES,
+    "LinalgSlogdet": Cause.SINGULAR_MATRIX,
+    "LinalgDet": Cause.SINGULAR_MATRIX,
+    "LinalgInvEx": Cause.SINGULAR_MATRIX,
 }
 MASKING = ("Where", "MaskedFill", "MaskedSelect", "Index")
 MOST_NODES = 2000
@@ -170,6 +178,25 @@ def _of_targets(given: Given) -> Cause | None:
     return _of_mean(given) or (Cause.NO_TARGETS if len(args) > 1 and bool((args[1] == ignored).all()) else None)
 
 
+def _of_product(given: Given) -> Cause | None:
+    """Return zero times infinity, where no value given was NaN and both stand there."""
+    if not given.event.has_nan or any(bool(torch.isnan(each).any()) for each in given.tensors):
+        return None
+    both = any(bool((each == 0).any()) for each in given.tensors), not all(map(is_finite, given.tensors))
+    return Cause.ZERO_TIMES_INFINITY if all(both) else None
+
+
+def _of_power(given: Given) -> Cause:
+    if given.event.output.dtype is not torch.float16:
+        return Cause.POWER
+    wide = [each.double() if isinstance(each, torch.Tensor) else each for each in given.args[:2]]
+    return Cause.HALF_OVERFLOW if is_finite(torch.pow(*wide)) else Cause.POWER
+
+
+def _of_alignment(given: Given) -> Cause | None:
+    return Cause.LONG_TARGET if all(map(is_finite, given.tensors)) else None
+
+
 def _always(cause: Cause) -> "Finder":
     return lambda _: cause
 
@@ -187,6 +214,9 @@ FINDERS: dict[str, Finder] = {
     **dict.fromkeys(EXPONENTIALS, _always(Cause.EXP_OVERFLOW)),
     **dict.fromkeys(DOMAINS, _always(Cause.OUT_OF_DOMAIN)),
     **dict.fromkeys(("_weight_norm", "_weight_norm_interface"), _of_weight_norm),
-    "pow": _always(Cause.POWER),
-    "float_power": _always(Cause.POWER),
+    **dict.fromkeys(PRODUCTS, _of_product),
+    **dict.fromkeys(DETERMINANTS, _always(Cause.SINGULAR_MATRIX)),
+    **dict.fromkeys(("_ctc_loss", "_cudnn_ctc_loss"), _of_alignment),
+    "pow": _of_power,
+    "float_power": _of_power,
 }

@@ -5,6 +5,8 @@ import re
 from types import CodeType, FrameType
 from typing import Any
 
+from torch.autograd.graph import _engine_run_backward
+
 from torchmagic.probes.sites import Site, is_users, is_users_file, place_of
 from torchmagic.records.place import Place
 
@@ -18,6 +20,11 @@ def line_of_frame(frame: FrameType | None, boundary: CodeType) -> Place | None:
             return place_of(Site(frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return None
+
+
+def line_in_backward(frame: FrameType | None) -> Place | None:
+    """Return the innermost line of the user's that a backward runs, inside of a forward too; None for torch's own."""
+    return line_of_frame(frame, _engine_run_backward.__code__)
 
 
 def line_of_node(node: Any, boundary: CodeType) -> Place | None:

@@ -12,6 +12,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from torchmagic.probes.changed_names import changed_names
+from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.origin_choice import Choice, stored_names
 from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_names import names_of
@@ -76,6 +77,8 @@ def cut(
     names.update(served.values())
     kept = kept_attributes(parents)
     names.update({name: value_of(node, names) for name, node in kept.items()})
+    statements = body_of(frame.f_code) or tree.body
+    names.update({name: each for name, each in loop_members(statements, names, value_of) if name not in names})
     swap = _Swap({end: name for end, (name, _) in served.items()}, set(kept))
     choice = Choice(names, {each.code for each in calls}, frozenset(name for name, _ in served.values()))
     chosen = choice.before(call, parents, _results(target, swap), swap)

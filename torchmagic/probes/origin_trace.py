@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from torchmagic.probes.origin_lines import line_of_frame, line_of_node
+from torchmagic.probes.origin_lines import line_in_backward, line_of_frame, line_of_node
 from torchmagic.records.place import Place
 from torchmagic.tensors.finite import is_finite
 
@@ -182,8 +182,9 @@ class Trace:
             return
         event.node = str(node.name()).rpartition("::")[2]
         event.node_number = node._sequence_nr()
-        event.own = place is not None  # the user's own code runs in the backward
-        event.place = place or line_of_node(node, self._boundary)
+        inner = line_in_backward(sys._getframe(3))
+        event.own = inner is not None  # the user's own code runs in the backward
+        event.place = inner or line_of_node(node, self._boundary) or place
 
     def _parent(self, tensor: torch.Tensor, argument: tuple[str, str], place: Place | None) -> Event:
         known = self._by_storage.get(_storage(tensor))

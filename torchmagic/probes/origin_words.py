@@ -1,12 +1,14 @@
 """This file is the words for an origin: the sentence with which the first non-finite value is warned of."""
 
+from torchmagic.records.loop import BY_HAND
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 
 
 def sentence(record: NonfiniteRecord) -> str:
     """Say in one line what broke, in which step, by what, and where."""
     made = f" by {record.op}" if record.op else ""
-    update = f"the optimizer's update made {record.parameter} non-finite{made}"
+    who = "loop" if record.optimizer == BY_HAND else "optimizer"
+    update = f"the {who}'s update made {record.parameter} non-finite{made}"
     if record.state is not None:
         update = f"{record.state} of {record.parameter} in {record.optimizer} was non-finite before the step"
     what = {

@@ -104,6 +104,16 @@ class Replay:
             event = min((each for each in found if each is not None), key=lambda each: each.number, default=None)
         return Outcome(event, trace, losses, bad)
 
+    def name_outside(self, outcome: Outcome, names: dict[str, Any]) -> None:
+        """Put the user's tensor in the place of a copy of it, and find its name."""
+        event = outcome.event
+        if event is None or not event.outside:
+            return
+        event.output = self.copies.get(storage_of(event.output), event.output)
+        place = storage_of(event.output)
+        same = (n for n, v in names.items() if isinstance(v, torch.Tensor) and storage_of(v) == place)
+        event.node = next((name for name in same if not name.startswith("_")), "")
+
     def _enter(self, module: nn.Module) -> None:
         """Before a model runs, put the random numbers where they stood when it ran."""
         for number, each in enumerate(self._waiting):

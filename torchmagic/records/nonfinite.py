@@ -51,6 +51,10 @@ class Cause(StrEnum):
     EXPLODED_WEIGHTS = "weights exploded"
     OUT_OF_DOMAIN = "argument out of the function's domain"
     INFINITY_MINUS_INFINITY = "infinity minus infinity"
+    ZERO_TIMES_INFINITY = "zero times infinity"
+    SINGULAR_MATRIX = "singular matrix"
+    REPEATED_VALUES = "singular values or eigenvalues that are equal"
+    LONG_TARGET = "target longer than its input"
     OWN_BACKWARD = "backward of a custom function"
     UNKNOWN = "unknown"
 

@@ -6,6 +6,7 @@ from torchmagic.records.finding import Severity
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.numerics.nonfinite_forward import CURES, CURES_OF_CAUSES, nonfinite_forward
+from torchmagic.rules.numerics.nonfinite_gradient import CURES as CURES_OF_GRADIENTS
 from torchmagic.rules.numerics.nonfinite_gradient import nonfinite_gradient
 from torchmagic.rules.numerics.nonfinite_input import nonfinite_input
 from torchmagic.session.run import Run
@@ -204,3 +205,30 @@ def test_where_single_values_are_missing_no_line_divides():
     run = run_with(Birth.INPUT)
     run.texts = {"<cell 1>": "x = x / x.std(0)\n"}
     assert [each.source for each in nonfinite_input(run)] == [LINE.source]
+
+
+def test_an_update_by_the_loop_itself_is_no_optimizers():
+    (finding,) = born(Birth.UPDATE, parameter="w", optimizer="the loop")["nonfinite-forward"]
+    assert "the loop's own update" in finding.why
+    assert "divides" in finding.fix
+    assert not {"cause", "given"} & finding.evidence.keys()  # neither shows
+    (finding,) = born(Birth.UPDATE, parameter="w")["nonfinite-forward"]
+    assert "the optimizer's update" in finding.why
+
+
+@pytest.mark.parametrize("cause", CURES_OF_GRADIENTS)
+def test_a_cause_of_a_gradient_has_advice_of_its_own(cause):
+    (finding,) = born(Birth.GRADIENT, op="MulBackward0", cause=cause, proven=True)["nonfinite-gradient"]
+    assert finding.fix == CURES_OF_GRADIENTS[cause]
+
+
+def test_an_operator_is_told_without_the_underscores_of_its_name():
+    (finding,) = born(Birth.FORWARD, op="_ctc_loss", cause=Cause.LONG_TARGET)["nonfinite-forward"]
+    assert finding.title.startswith("ctc_loss makes")
+    assert "zero_infinity" in finding.fix
+
+
+def test_a_backward_inside_the_forward_is_cured_as_the_operator_of_its_node():
+    facts = {"op": "SqrtBackward0", "cause": Cause.SQRT_AT_ZERO, "proven": True}
+    (finding,) = born(Birth.FORWARD, **facts)["nonfinite-forward"]
+    assert "torch.sqrt(" in finding.fix

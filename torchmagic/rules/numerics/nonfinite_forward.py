@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import BY_HAND
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -43,6 +44,11 @@ CURES_OF_CAUSES = {
     Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_({parameters}, 1.0)",
     Cause.OUT_OF_DOMAIN: "clamp the argument into the function's domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
     Cause.INFINITY_MINUS_INFINITY: "use a large finite number instead of infinity: torch.finfo(x.dtype).min / 2",
+    Cause.ZERO_TIMES_INFINITY: "select instead of multiplying: torch.where(mask, x, 0.0), x.masked_fill(~mask, 0.0); or "
+    "use a large finite number instead of infinity",
+    Cause.SINGULAR_MATRIX: "keep the matrix from being singular: A + 1e-6 * torch.eye(A.shape[-1])",
+    Cause.LONG_TARGET: "leave out samples whose target needs more steps than their input has (repeated labels need one "
+    "more each), or CTCLoss(zero_infinity=True)",
     Cause.BAD_CONSTANT: "look where the infinite number comes from: a schedule, a scale, or a best value so far",
 }
 # What helps against an update that breaks.
@@ -68,10 +74,10 @@ def nonfinite_forward(run: Run) -> Iterator[Finding]:
 
 
 def _made(record: NonfiniteRecord, parameters: str) -> Finding:
-    what = record.op or "an operator"
+    what = (record.op or "an operator").lstrip("_")
     given = record.operands.removeprefix("given ").replace("; ", " and ")
     output = f"{what} was given {given}, and its output" if given else f"The output of {what}"
-    cure = next((text for op, text in CURES.items() if (record.op or "").startswith(op)), "")
+    cure = next((text for op, text in CURES.items() if what.lower().startswith(op)), "")
     since = f" The weights have grown since step {record.began}." if record.began is not None else ""
     return Finding(
         rule="nonfinite-forward",
@@ -153,21 +159,34 @@ def _spread(record: NonfiniteRecord) -> Finding:
         severity=Severity.ERROR,
         confidence=0.9,
         title=f"{record.parameter} is non-finite before the forward at {_when(record)}"
-        + (f": {record.op} in the update made it so" if record.op else ""),
+        + (f": {record.op.lstrip('_')} in the update made it so" if record.op else ""),
         module=record.module,
         parameter=record.parameter,
         **line_of(record.place),
         step=record.step,
-        evidence={**_counts(record), "cause": record.cause.value, "given": record.operands or "not seen"},
+        evidence={**_counts(record), **_known(record)},
         why=_reason(record),
-        fix=UPDATE_CURES.get(record.cause, "lower the learning rate or clip gradients")
+        fix=_cure(record)
         if record.birth is Birth.UPDATE
         else "check what the parameter was made from, or the checkpoint it was loaded from",
     )
+
+
+def _known(record: NonfiniteRecord) -> dict[str, str]:
+    """Return cause and operands as far as they show."""
+    known = {"cause": record.cause.value if record.cause is not Cause.UNKNOWN else "", "given": record.operands}
+    return {key: text for key, text in known.items() if text}
+
+
+def _cure(record: NonfiniteRecord) -> str:
+    if record.optimizer == BY_HAND and record.cause is Cause.UNKNOWN:
+        return "keep what the update divides by from zero, as in p.grad / (p.grad.norm() + 1e-8), and its rate finite"
+    return UPDATE_CURES.get(record.cause, "lower the learning rate or clip gradients")
 
 
 def _reason(record: NonfiniteRecord) -> str:
     if record.birth is Birth.PARAMETER:
         return "The parameter was not finite before any update: it was made or loaded so."
     since = f"; the gradients have grown since step {record.began}" if record.began is not None else ""
-    return f"The gradients of the last step were finite, and the optimizer's update made the parameter so{since}."
+    who = "the loop's own" if record.optimizer == BY_HAND else "the optimizer's"
+    return f"The gradients of the last step were finite, and {who} update made the parameter so{since}."

@@ -24,6 +24,9 @@ CURES = {
     Cause.OWN_BACKWARD: "look at the line of the custom backward, or the hook, that is named: it divides or overflows",
     Cause.HALF_OVERFLOW: "scale the loss with torch.amp.GradScaler, or compute this in float32 or bfloat16",
     Cause.OUT_OF_DOMAIN: "keep the argument from the ends of the domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
+    Cause.REPEATED_VALUES: "go back through the values alone (torch.linalg.svdvals, eigvalsh), or part equal values by "
+    "a little noise: A + 1e-6 * torch.diag(torch.rand(n))",
+    Cause.SINGULAR_MATRIX: "keep the matrix from being singular: A + 1e-6 * torch.eye(A.shape[-1])",
     Cause.DIVISION_BY_ZERO: "keep the divisor from zero: x / y.clamp_min(1e-8)",
 }
 
