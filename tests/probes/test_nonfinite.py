@@ -408,3 +408,26 @@ def test_the_buffers_of_scripted_modules_are_the_same_bits_after_a_replay(run_ce
     _, bare = run_cell(source, only=frozenset({"memory"}))
     for name, value in bare["held"].items():
         assert torch.equal(watched["held"][name], value), name
+
+
+def test_what_a_graph_alone_tells_has_a_cause_too(run_cell):
+    source = """
+    net = nn.Linear(4, 2)
+    opt = torch.optim.SGD(net.parameters(), 0.05)
+    def losses(batches):
+        for x, m in batches:
+            yield ((net(x)[:, 0] - 1) ** 2 * m).sum() / m.sum()
+    for loss in losses([(torch.randn(8, 4), torch.ones(8) * (i != 4)) for i in range(6)]):
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    run, _ = run_cell(source)
+    record = origin(run)
+    assert (record.op, record.cause, record.operands, record.proven) == (
+        "div",
+        "division by zero",
+        "given 0 to 0",
+        False,
+    )
+    assert "/ m.sum()" in record.place.source

@@ -71,8 +71,9 @@ class Births:
         record = self._bad_parameter(before=True)
         if record is not None:
             return record
-        op, site, words = forward_suspect(loss, self.site, self._cast.names, frame)
-        return self._record(Birth.FORWARD, loss, place=place_of(site or self.site), op=op, operands=words)
+        op, site, words, cause = forward_suspect(loss, self.site, self._cast.names, frame)
+        place = place_of(site or self.site)
+        return self._record(Birth.FORWARD, loss, place=place, op=op, operands=words, cause=cause)
 
     def in_backward(
         self, bad: list[tuple[str, torch.Tensor]], loss: torch.Tensor | None, frame: FrameType | None

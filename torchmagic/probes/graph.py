@@ -8,10 +8,13 @@ import torch
 
 from torchmagic.analyses.source_lines import lines_calling
 from torchmagic.probes.names import Names
+from torchmagic.probes.origin_causes import cause_of_operands
 from torchmagic.probes.sites import Site, source_of
 from torchmagic.probes.spoiled import spoiled_variable
+from torchmagic.records.nonfinite import Cause
 from torchmagic.tensors.finite import is_finite
 
+OPERANDS = ("_saved_other", "_saved_self")
 # Nodes looked at: all that stands between a model and its loss, and the last layers.
 MOST_NODES = 400
 # Words with which an operator is written in code, where they differ from its node's name.
@@ -61,29 +64,35 @@ SINGULAR = (
 
 def forward_suspect(
     loss: torch.Tensor, site: Site | None, names: Names, frame: FrameType | None = None
-) -> tuple[str | None, Site | None, str]:
-    """Return the operator above a loss whose saved operands give a non-finite value: name, line, operands in words.
+) -> tuple[str | None, Site | None, str, Cause]:
+    """Return the operator above a loss whose saved operands give a non-finite value: name, line, operands and cause.
 
     Where there is none, it may be a variable of the frame that was computed before, without a gradient.
     """
-    deepest: tuple[str, Any] | None = None
+    deepest: tuple[str, Any, torch.Tensor] | None = None
     for node in _nodes(loss):
         kind = _kind(node)
         compute = FORWARD.get(kind)
         if compute is None:
             continue
         try:
-            output, given = compute(node), getattr(node, "_saved_self", getattr(node, "_saved_other", None))
+            output, given = compute(node), _given(node)
         except (RuntimeError, AttributeError, TypeError):
             continue
         if isinstance(output, torch.Tensor) and not is_finite(output) and (given is None or is_finite(given)):
-            deepest = (kind, given)
+            deepest = (kind, given, output)
     if deepest is None:
         spoiled = spoiled_variable(_nodes(loss), frame)
-        return (None, None, "") if spoiled is None else (f"the computation of {spoiled[0]}", spoiled[1], "")
-    kind, given = deepest
+        what, line = (f"the computation of {spoiled[0]}", spoiled[1]) if spoiled is not None else (None, None)
+        return what, line, "", Cause.UNKNOWN
+    kind, given, output = deepest
     words = f"given {given.min().item():.4g} to {given.max().item():.4g}" if given is not None and given.numel() else ""
-    return kind.lower(), _line_of(kind, site, names), words
+    return kind.lower(), _line_of(kind, site, names), words, cause_of_operands(kind.lower(), given, output)
+
+
+def _given(node: Any) -> torch.Tensor | None:
+    """Return the operand that decides: what is divided by, else what the operator was given."""
+    return next((each for key in OPERANDS if (each := getattr(node, key, None)) is not None), None)
 
 
 def gradient_suspect(loss: torch.Tensor | None, site: Site | None, names: Names) -> tuple[str | None, Site | None]:

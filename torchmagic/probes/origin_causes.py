@@ -93,6 +93,15 @@ def cause_of(event: Event, trace: Trace, loss: list[torch.Tensor]) -> Cause:
     return (finder(given) if finder is not None else None) or _of_values(given)
 
 
+def cause_of_operands(op: str, operand: torch.Tensor | None, output: torch.Tensor) -> Cause:
+    """Return the class of the cause of what one operand alone makes non-finite, as far as its operator is known."""
+    finder = FINDERS.get(op)
+    if finder is None or operand is None:
+        return Cause.UNKNOWN
+    event = Event(0, op, bool(torch.isnan(output).any()), output)
+    return finder(Given(event, [operand], (operand,), {})) or Cause.UNKNOWN
+
+
 def _of_backward(given: Given, loss: list[torch.Tensor]) -> Cause:
     event = given.event
     if event.own:

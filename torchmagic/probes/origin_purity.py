@@ -83,11 +83,12 @@ def value_of(node: ast.expr, names: Mapping[str, Any]) -> Any:  # noqa: PLR0911 
         if isinstance(owner, (ModuleType, torch.Tensor, type)):
             return getattr(owner, node.attr, UNKNOWN)
         return attribute_of(owner, node.attr)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+    if isinstance(node, ast.Subscript):
         owner = value_of(node.value, names)
-        if isinstance(owner, (list, tuple, dict, nn.ModuleList, nn.ModuleDict)):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else value_of(node.slice, names)
+        if isinstance(owner, (list, tuple, dict, nn.ModuleList, nn.ModuleDict)) and type(key) in (int, str):
             try:
-                return owner[node.slice.value]  # type: ignore[index] # the wrong key raises
+                return owner[key]  # type: ignore[index] # the wrong key raises
             except (KeyError, IndexError, TypeError):
                 return UNKNOWN
     return UNKNOWN
@@ -97,6 +98,7 @@ def function_of(value: Any) -> FunctionType | None:
     """Return the function behind a callable of the user's own."""
     value = value.__func__ if isinstance(value, MethodType) else value
     value = value.func if isinstance(value, functools.partial) else value
+    value = getattr(value, "_torchdynamo_orig_callable", value) if isinstance(value, FunctionType) else value
     return value if isinstance(value, FunctionType) else None
 
 

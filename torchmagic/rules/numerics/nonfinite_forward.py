@@ -44,8 +44,8 @@ CURES_OF_CAUSES = {
     Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_({parameters}, 1.0)",
     Cause.OUT_OF_DOMAIN: "clamp the argument into the function's domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
     Cause.INFINITY_MINUS_INFINITY: "use a large finite number instead of infinity: torch.finfo(x.dtype).min / 2",
-    Cause.ZERO_TIMES_INFINITY: "select instead of multiplying: torch.where(mask, x, 0.0), x.masked_fill(~mask, 0.0); or "
-    "use a large finite number instead of infinity",
+    Cause.ZERO_TIMES_INFINITY: "select instead of multiplying: torch.where(mask, x, 0.0), x.masked_fill(~mask, 0.0), "
+    "or use a large finite number instead of infinity",
     Cause.SINGULAR_MATRIX: "keep the matrix from being singular: A + 1e-6 * torch.eye(A.shape[-1])",
     Cause.LONG_TARGET: "leave out samples whose target needs more steps than their input has (repeated labels need one "
     "more each), or CTCLoss(zero_infinity=True)",
