@@ -58,4 +58,5 @@ def looks(copies):
 
 def test_the_two_hundredth_copy_costs_little_more_than_the_twentieth():
     looks(10)
-    assert looks(200) < 1.25 * looks(20)
+    # what is looked at each second falls into one of them at most
+    assert min(looks(200) for _ in range(2)) < 1.25 * min(looks(20) for _ in range(2))
