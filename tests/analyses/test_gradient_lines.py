@@ -105,3 +105,8 @@ def test_a_line_that_moves_a_tensor_along_its_gradient_is_found(line):
 @pytest.mark.parametrize("line", ["p.grad /= n", "p.grad.mul_(s)", "g = p.grad", "total += n", "norms.append(p.grad)"])
 def test_a_line_that_moves_nothing_along_a_gradient_is_not(line):
     assert lines_stepping(loop(line)) == []
+
+
+def test_a_line_that_moves_a_tensor_by_what_was_made_of_its_gradient_is_found():
+    line = "m.mul_(0.9).add_(p.grad, alpha=0.1)\n    p -= lr * m / v.sqrt()"
+    assert lines_stepping(loop(line)) == [4]

@@ -103,6 +103,14 @@ def test_the_level_of_chance_of_a_regression_is_the_spread_of_its_targets(run_ce
     assert run.series("chance_loss", name="loss")[1][0] == pytest.approx(1.0, abs=0.3)
 
 
+@pytest.mark.parametrize("loss", ["F.mse_loss(net(x), target)", "F.l1_loss(net(x), target)"])
+@pytest.mark.parametrize("value", ["math.nan", "math.inf"])
+def test_targets_that_are_not_finite_say_nothing_of_chance(run_cell, loss, value):
+    target = "target = torch.zeros(64, 3)\ntarget[:40, 0] = {value}\ntarget[:3] = -math.inf"
+    run, _ = run_cell(f"import math\n{SETUP}{target.format(value=value)}\nloss = {loss}\nloss.backward()\nopt.step()\n")
+    assert run.series("chance_loss") == ([], [])
+
+
 def test_a_long_run_is_looked_at_ever_more_rarely(run_cell):
     run, _ = told(run_cell, "ce()", steps=200)
     assert len(run.of(ObjectiveRecord)) == 1

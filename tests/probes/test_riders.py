@@ -44,7 +44,7 @@ def transfers(monkeypatch):
 
 @pytest.mark.parametrize("steps", [12, 40])
 def test_loss_norm_and_the_norm_before_clipping_come_by_one_transfer_a_step(transfers, steps):
-    with watch(save=False, report="none", level="basic", only=("gradients", "backward"), budget=0) as run:
+    with watch(save=False, level="basic", only=("gradients", "backward"), budget=0) as run:
         said, clipped = train(steps)
     assert len(transfers) <= steps + 1
     assert min(transfers) >= len(("loss", "norm before clipping"))

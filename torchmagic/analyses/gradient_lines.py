@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from typing import TypeGuard
 
 from torchmagic.analyses.syntax import holds, last_name, tree_of
 
@@ -11,6 +10,8 @@ _EMPTYING = frozenset({"zero_", "fill_"})
 _PASSING = frozenset({"data", "detach", "detach_"})
 _SCALING = frozenset({"mul_", "div_", "true_divide_", "_foreach_mul_", "_foreach_div_"})
 _EMPTY = frozenset({"zeros_like", "zeros"})
+# Methods that move a tensor from where it was.
+_MOVING = frozenset({"sub_", "add_", "addcdiv_", "addcmul_", "lerp_", "copy_"})
 # Methods after which somebody is told of gradients, or finds them where none are kept usually.
 _HEARING = ("register_hook", "backward_hook", "backward_pre_hook", "accumulate_grad_hook", "retain_grad")
 
@@ -63,21 +64,28 @@ def scales_gradients(source: str) -> bool:
 
 
 def lines_stepping(source: str) -> list[int]:
-    """Return the 1-based lines that change a tensor by what ``.grad`` holds, as a step by hand does."""
-    return sorted({node.lineno for node in ast.walk(tree_of(source)) if _steps(node)})
+    """Return the 1-based lines that change, by hand, what a gradient is read of: ``p -= lr * m`` beside ``p.grad``."""
+    nodes = list(ast.walk(tree_of(source)))
+    learning = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "grad"}
+    changed = ((node, _changed(node)) for node in nodes)
+    return sorted(
+        {
+            node.lineno
+            for node, target in changed
+            if isinstance(node, ast.stmt | ast.expr) and target is not None
+            if ast.unparse(_beneath(target)) in learning
+        }
+    )
 
 
-def _steps(node: ast.AST) -> TypeGuard[ast.stmt | ast.expr]:
-    changed: ast.expr | None = None
-    used: list[ast.expr] = []
+def _changed(node: ast.AST) -> ast.expr | None:
+    """Return what a statement or a call changes by what it held before."""
     if isinstance(node, ast.AugAssign):
-        changed, used = node.target, [node.value]
-    elif isinstance(node, ast.Assign) and ast.dump(_loaded(node.targets[0])) in map(ast.dump, ast.walk(node.value)):
-        changed, used = node.targets[0], [node.value]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
-        changed, used = node.func.value, node.args
-    reads = any(_is_gradient(part) for each in used for part in ast.walk(each))
-    return reads and changed is not None and not is_gradient_beneath(changed)
+        return node.target
+    if isinstance(node, ast.Assign) and ast.dump(_loaded(node.targets[0])) in map(ast.dump, ast.walk(node.value)):
+        return node.targets[0]
+    called = node.func if isinstance(node, ast.Call) and node.args else None
+    return called.value if isinstance(called, ast.Attribute) and called.attr in _MOVING else None
 
 
 def _loaded(target: ast.expr) -> ast.expr:

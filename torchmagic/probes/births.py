@@ -1,5 +1,6 @@
 """This file is the births: where a non-finite value came from, found by running a sick step again from what it left."""
 
+import dataclasses
 from types import FrameType
 from typing import Any
 
@@ -12,15 +13,14 @@ from torchmagic.probes.graph import forward_suspect, gradient_suspect
 from torchmagic.probes.operands import bad_parts, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
-from torchmagic.probes.origin_slice import cut
 from torchmagic.probes.origin_trace import Event
 from torchmagic.probes.origin_weights import Sick, Weights, buffer_facts
-from torchmagic.probes.replay import Outcome, Replay
+from torchmagic.probes.replay import Outcome
+from torchmagic.probes.second_runs import SecondRuns
 from torchmagic.probes.sites import Site, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
-from torchmagic.session.interrupts import pass_on
 from torchmagic.tensors.finite import is_finite
 
 # Passes, and calls of models, that are run again: each takes about as long as it took the first time, traced.
@@ -39,15 +39,15 @@ class Births:
             which nobody goes backward from.
 
     Attributes:
-        graph: Whether the forward recorded a graph.
+        again: Runs it again.
         meant: Whether the origin found last was an infinity written on purpose.
     """
 
     def __init__(self, cast: Cast, taps: Taps, memory: StepMemory, weights: Weights, *, answers: bool = False) -> None:
         self._cast, self._taps, self._memory, self._weights = cast, taps, memory, weights
-        self._answers = answers
+        self.again = SecondRuns(cast, taps, memory, answers=answers)
         self.step = 0
-        self.graph, self.meant = True, False
+        self.meant = False
         self.site: Site | None = None
         self.stepped: Instruction | None = None
 
@@ -57,11 +57,11 @@ class Births:
         if record is not None:
             return record
         for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
-            outcome = self._again(backward, frame, None)
+            outcome = self.again.statements(backward, frame, None)
             if outcome is not None and outcome.event is not None:
-                return self._told(outcome, outcome.event)
+                return self._made(self._told(outcome, outcome.event), backward, frame)
         for call in self._memory.calls[:MOST_REPLAYS]:
-            outcome = self._model_again(call, None)
+            outcome = self.again.model(call, None)
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event, call=call)
         for each in self._memory.losses:
@@ -81,11 +81,11 @@ class Births:
         """Return where the gradient of a finite loss broke: operator, line, and the parameter nearest to the loss."""
         wanted = self._learning()
         for backward in reversed(self._memory.backwards[-MOST_REPLAYS:]):
-            outcome = self._again(backward, frame, wanted)
+            outcome = self.again.statements(backward, frame, wanted)
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event, bad=bad)
         for call in reversed(self._memory.calls[-MOST_REPLAYS:]):
-            outcome = self._model_again(call, wanted)
+            outcome = self.again.model(call, wanted)
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event, call=call, bad=bad)
         op, site = gradient_suspect(loss, self.site, self._cast.names)
@@ -95,51 +95,9 @@ class Births:
         """Whether the gradients of the last backward are finite as long as no scaler multiplies them."""
         wanted = self._learning()
         for backward in self._memory.backwards[-1:]:
-            outcome = self._again(backward, frame, wanted)
+            outcome = self.again.statements(backward, frame, wanted)
             return outcome is None or outcome.event is None
         return True
-
-    def _again(self, backward: Backward, frame: FrameType | None, wanted: list[torch.Tensor] | None) -> Outcome | None:
-        """Run the statements of a backward again; None where they cannot be."""
-        while frame is not None and frame.f_code is not backward.code:
-            frame = frame.f_back
-        if frame is None:
-            return None
-        calls = self._memory.of(backward)
-        models = [module for model in self._cast.models if (module := model.ref()) is not None]
-        replay = Replay(calls, self._taps, models, graph=self.graph)
-        piece = None
-        try:
-            piece = cut(frame, backward.lasti, calls, replay.serve, answer=self._answers)
-            if piece is None:
-                return None
-            outcome = replay.run(piece.run, None if wanted is None else piece.with_leaves(wanted))
-            replay.name_outside(outcome, piece.names)
-        except Exception as error:  # noqa: BLE001 - statements that cannot run twice tell nothing; the search goes on without them
-            pass_on(error)
-            return None
-        finally:
-            if piece is not None:
-                piece.names.clear()  # functions made in the slice hold on to it, and it to them
-        return outcome
-
-    def _model_again(self, call: Call, wanted: list[torch.Tensor] | None) -> Outcome | None:
-        """Run a model again by itself, with a gradient of ones where its backward is asked for."""
-        replay = Replay([call], self._taps, (), graph=self.graph)
-        serve = replay.serve([call])
-
-        def deed() -> tuple[Any, Any]:
-            outputs = [each for each in tree_leaves(serve()) if isinstance(each, torch.Tensor)]
-            floats = [each for each in outputs if each.is_floating_point()]
-            return floats, [torch.ones_like(each) for each in floats if each.requires_grad]
-
-        try:
-            outcome = replay.run(deed, wanted)
-        except Exception as error:  # noqa: BLE001 - a forward that cannot run twice tells nothing
-            pass_on(error)
-            return None
-        replay.name_outside(outcome, {})
-        return outcome
 
     def _told(
         self,
@@ -171,6 +129,24 @@ class Births:
         model = path.partition(".")[0] if path else None
         op = event.node if event.backward and not event.own else event.op
         return self._record(Birth.FORWARD, event.output, op=op, model=model, **facts)
+
+    def _made(self, record: NonfiniteRecord, backward: Backward, frame: FrameType | None) -> NonfiniteRecord:
+        """Return the record of bad data with the operator that made them, where the code around a backward did."""
+        if record.birth is not Birth.INPUT:
+            return record
+        outcome = self.again.statements(backward, frame, None, whole=True)
+        event = outcome.event if outcome is not None else None
+        if (
+            outcome is None
+            or event is None
+            or event.outside
+            or event.mask
+            or outcome.trace.module_of(event) is not None
+        ):
+            return record
+        cause = cause_of(event, outcome.trace, outcome.loss)
+        place, given = event.place or record.place, operands(event.call)
+        return dataclasses.replace(record, op=event.op, place=place, operands=given, cause=cause)
 
     def _outside(self, event: Event) -> NonfiniteRecord:
         """Return the record of a tensor that came with non-finite values into the step."""

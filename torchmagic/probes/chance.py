@@ -51,6 +51,8 @@ def chance_of(name: str, args: Any, kwargs: Any, *, level: bool = True) -> Chanc
         return Chance(name, None, num_classes, altered)
     flat = target.detach().reshape(-1)
     few = flat[:: -(-flat.numel() // MOST_TARGETS)].double().cpu().numpy()
+    if not np.isfinite(few).all():
+        return Chance(name, None, num_classes, altered)
     if classes:
         few = few[(few != int(kwargs.get("ignore_index", -100))) & (few >= 0) & (few < num_classes)]
     return Chance(name, few, num_classes, altered)

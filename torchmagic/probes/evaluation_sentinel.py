@@ -105,7 +105,7 @@ class EvaluationSentinel:
         births.step, births.stepped = training.step, training.stepped
         if not self.open:
             self._open(births.step)
-        self._graph = births.graph = self._taps.grad_enabled
+        self._graph = births.again.graph = self._taps.grad_enabled
         self._called, self._forwards = id(module), self._forwards + 1
         self._memory.clear()
         self._memory.call(module, model, args, kwargs, frame)

@@ -116,9 +116,9 @@ class Nonfinite:
             if last is not None:
                 recorder.add(last)
             self._states.at_end(self._births.step, recorder, found=self._found or last is not None)
-        self._found = True
+        self._found, self._loss = True, None
         self.flush(0)
-        self._loss = None
+        self._weights.clear()
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         model = self._cast.called

@@ -20,6 +20,8 @@ from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.getters import UNKNOWN
 from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.origin_purity import function_of, value_of
+from torchmagic.tensors.finite import is_finite
+from torchmagic.tensors.presence import has_numbers
 
 # Contexts that change what is computed; others, such as timers, are left out.
 CONTEXTS = frozenset({"autocast", "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "sdpa_kernel"})
@@ -37,21 +39,25 @@ class Choice:
         names: The names of the frame.
         codes: Code that called models in this step.
         served: Names of the functions that stand for recorded calls.
+        whole: Whether statements are hot too that put something into a name which is not finite.
     """
 
-    def __init__(self, names: Mapping[str, Any], codes: AbstractSet[CodeType], served: AbstractSet[str]) -> None:
+    def __init__(
+        self, names: Mapping[str, Any], codes: AbstractSet[CodeType], served: AbstractSet[str], *, whole: bool = False
+    ) -> None:
         self._names, self._codes, self._served = names, codes, served
         self._hot: set[ast.stmt] = set()
         self._stale: set[str] = set()
         learns = {name for name, value in names.items() if not name.startswith("__") and _learns(value)}
         self._learning = frozenset(learns)
+        self._spoiled = {name for name, value in names.items() if _is_spoiled(value)} if whole else set()
 
     def before(
         self, call: ast.AST, parents: Parents, results: list[ast.stmt], swap: ast.NodeTransformer
     ) -> list[ast.stmt] | None:
         """Return what must run before, and with, the results; None where the call stands in no statement."""
         node: Any = call
-        chain = results
+        chain, far = results, False  # beyond the loop that trains, nothing counts but what is not finite
         while not isinstance(node, ast.stmt):
             if isinstance(node, ast.Lambda) or node not in parents:
                 return None
@@ -62,13 +68,17 @@ class Choice:
             if owner is None or block is None:
                 break
             earlier = [swap.visit(copy.deepcopy(each)) for each in block[: block.index(node)]]
+            if far:
+                earlier = [each for each in earlier if self._spoils(each, stored_names(each))]
             chain = earlier + chain
             if isinstance(owner, ast.With):
                 chain = [ast.copy_location(ast.With(owner.items, chain), owner)]
             if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
                 break
-            if isinstance(owner, ast.For | ast.While) and self._mark(chain, set(self._learning)):
-                break
+            if isinstance(owner, ast.For | ast.While) and not far and self._mark(chain, set(self._learning)):
+                far = True
+                if not self._spoiled:
+                    break
             node = owner
         self._hot.clear()
         self._mark(chain, set(self._learning))
@@ -89,12 +99,18 @@ class Choice:
             calls = any(self._calls_model(part, taint) for part in ast.walk(each))
             models = models or calls
             stored = stored_names(each)
-            if calls or (loaded_names(each) | changed_names(each)) & taint:
+            if calls or (loaded_names(each) | changed_names(each)) & taint or self._spoils(each, stored):
                 self._hot.add(each)
                 taint |= stored | (changed_names(each) - {"?"})
             elif isinstance(each, ast.Assign):
                 taint -= stored - self._learning
         return models
+
+    def _spoils(self, each: ast.stmt, stored: set[str]) -> bool:
+        """Whether a statement makes what is not finite from something else, and without a loop, which may take long."""
+        if not (isinstance(each, ast.Assign) and stored & self._spoiled) or stored & loaded_names(each):
+            return False
+        return not any(isinstance(part, ast.comprehension) for part in ast.walk(each))
 
     def _calls_model(self, node: ast.AST, taint: set[str]) -> bool:
         if not isinstance(node, ast.Call):
@@ -185,6 +201,11 @@ def _word(node: ast.expr) -> str:
 
 def _is_model(value: Any) -> bool:
     return isinstance(value, nn.Module) and next(parameters_of(value), None) is not None
+
+
+def _is_spoiled(value: Any) -> bool:
+    """Whether a value is a tensor that does not learn and is not finite."""
+    return type(value) is torch.Tensor and value.is_floating_point() and has_numbers(value) and not is_finite(value)
 
 
 def _learns(value: Any) -> bool:

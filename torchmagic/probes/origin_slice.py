@@ -47,7 +47,13 @@ class Slice:
 
 
 def cut(
-    frame: FrameType, lasti: int, calls: Sequence[Call], serve: Callable[[list[Call]], Any], *, answer: bool = False
+    frame: FrameType,
+    lasti: int,
+    calls: Sequence[Call],
+    serve: Callable[[list[Call]], Any],
+    *,
+    answer: bool = False,
+    whole: bool = False,
 ) -> Slice | None:
     """Return the statements that led to a backward call.
 
@@ -57,6 +63,7 @@ def cut(
         calls: The models' calls that belong to this backward.
         serve: Makes a function that runs recorded calls of one line again, one after the other.
         answer: Whether the call is one of a loss instead, whose answer is wanted.
+        whole: Whether what the models were given is computed again, and what is not finite with it.
 
     Returns:
         None where the source is not known, or a statement may do more than compute.
@@ -73,14 +80,14 @@ def cut(
     if tree is None or call is None or names is None or target is None:
         return None
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    served = _served(calls, frame.f_code, serve)
+    served = {} if whole else _served(calls, frame.f_code, serve)
     names.update(served.values())
     kept = kept_attributes(parents)
     names.update({name: value_of(node, names) for name, node in kept.items()})
     statements = body_of(frame.f_code) or tree.body
     names.update({name: each for name, each in loop_members(statements, names, value_of) if name not in names})
     swap = _Swap({end: name for end, (name, _) in served.items()}, set(kept))
-    choice = Choice(names, {each.code for each in calls}, frozenset(name for name, _ in served.values()))
+    choice = Choice(names, {each.code for each in calls}, frozenset(name for name, _ in served.values()), whole=whole)
     chosen = choice.before(call, parents, _results(target, swap), swap)
     return _compiled(chosen, names, frame) if chosen is not None else None
 

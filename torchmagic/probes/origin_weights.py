@@ -65,6 +65,10 @@ class Weights:
             except UNREADABLE_ERRORS:  # a kind of tensor that cannot be asked, or an empty one
                 continue
 
+    def clear(self) -> None:
+        """Let go of what was measured."""
+        self._first.clear()
+
     def sick(self, calls: Iterable[Call], *, before: bool = False) -> Sick | None:
         """Return the first parameter that is not finite: of models, then of what is stepped without one.
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from torchmagic.analyses.cures import CURES, CURES_OF_CAUSES
 from torchmagic.records.finding import Severity
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.numerics.nonfinite_forward import CURES, CURES_OF_CAUSES, nonfinite_forward
+from torchmagic.rules.numerics.nonfinite_forward import nonfinite_forward
 from torchmagic.rules.numerics.nonfinite_gradient import CURES as CURES_OF_GRADIENTS
 from torchmagic.rules.numerics.nonfinite_gradient import nonfinite_gradient
 from torchmagic.rules.numerics.nonfinite_input import nonfinite_input
@@ -232,3 +233,27 @@ def test_a_backward_inside_the_forward_is_cured_as_the_operator_of_its_node():
     facts = {"op": "SqrtBackward0", "cause": Cause.SQRT_AT_ZERO, "proven": True}
     (finding,) = born(Birth.FORWARD, **facts)["nonfinite-forward"]
     assert "torch.sqrt(" in finding.fix
+
+
+def test_bad_data_that_an_operator_made_name_it_its_line_and_its_cure():
+    facts = {
+        "where": "columns 0 of 3",
+        "op": "log",
+        "operands": "64×1 from 0 to 3, 28 zeros",
+        "cause": Cause.LOG_OF_ZERO,
+    }
+    (finding,) = born(Birth.INPUT, **facts)["nonfinite-input"]
+    assert finding.title.endswith("(columns 0 of 3), made by log")
+    assert (finding.line, finding.evidence["cause"]) == (11, "log of zero")
+    assert finding.fix == CURES["log"]
+    assert "log made them so" in finding.why
+    (finding,) = born(Birth.INPUT, where="columns 0 of 3")["nonfinite-input"]
+    assert "made" not in finding.title + finding.why
+
+
+def test_bad_data_that_a_division_made_stay_at_its_line_where_others_divide_by_a_spread_too():
+    run = run_with(Birth.INPUT, empty_columns=1, op="div", cause=Cause.ZERO_OVER_ZERO)
+    run.texts = {"<cell 1>": "x = x / x.std(0)\n"}
+    (finding,) = nonfinite_input(run)
+    assert finding.source == LINE.source
+    assert "clamp_min" in finding.fix

@@ -14,6 +14,7 @@ stable form (``log_softmax``, ``logsumexp``, ``binary_cross_entropy_with_logits`
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.cures import cure_of
 from torchmagic.analyses.model_names import parameters_in
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.loop import BY_HAND
@@ -21,36 +22,6 @@ from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
-# What helps against each operator; the key is the beginning of its name.
-CURES = {
-    "log": "clamp the argument: torch.log(x.clamp_min(1e-8))",
-    "div": "keep the divisor from zero: x / y.clamp_min(1e-8)",
-    "sqrt": "keep the argument above zero: torch.sqrt(x.clamp_min(0) + 1e-8)",
-    "exp": "use the stable form: log_softmax, logsumexp or a loss with logits",
-    "pow": "keep base and exponent in range, or work with logarithms",
-    "binary_cross_entropy": "give logits to binary_cross_entropy_with_logits",
-}
-# What helps where the operator alone does not say it.
-CURES_OF_CAUSES = {
-    Cause.LOG_OF_NEGATIVE: "the argument is negative: make it positive as it is computed, by F.softplus(x) or x.exp(), "
-    "or take torch.log(x.abs()) where only its size is meant",
-    Cause.NORM_AT_ZERO: "keep the norm from zero: x / x.norm(dim=-1, keepdim=True).clamp_min(1e-8), or F.normalize(x)",
-    Cause.SQRT_OF_NEGATIVE: "keep the argument above zero: torch.sqrt(x.clamp_min(0) + 1e-8)",
-    Cause.MASKED_ROW: "leave a position open in every row of the mask, or zero such rows after the softmax",
-    Cause.SINGLE_ELEMENT: "take the spread with correction=0, or skip groups of one element (drop_last=True)",
-    Cause.EMPTY_REDUCTION: "skip the term when nothing is selected: if mask.any(): loss = loss + values[mask].mean()",
-    Cause.NO_TARGETS: "skip batches whose targets are all ignored, or sum and divide by the count clamped to one",
-    Cause.HALF_OVERFLOW: "compute this in float32 (or bfloat16), which reaches 3e38 where float16 ends at 65504",
-    Cause.EXPLODED_WEIGHTS: "lower the learning rate, or torch.nn.utils.clip_grad_norm_({parameters}, 1.0)",
-    Cause.OUT_OF_DOMAIN: "clamp the argument into the function's domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
-    Cause.INFINITY_MINUS_INFINITY: "use a large finite number instead of infinity: torch.finfo(x.dtype).min / 2",
-    Cause.ZERO_TIMES_INFINITY: "select instead of multiplying: torch.where(mask, x, 0.0), x.masked_fill(~mask, 0.0), "
-    "or use a large finite number instead of infinity",
-    Cause.SINGULAR_MATRIX: "keep the matrix from being singular: A + 1e-6 * torch.eye(A.shape[-1])",
-    Cause.LONG_TARGET: "leave out samples whose target needs more steps than their input has (repeated labels need one "
-    "more each), or CTCLoss(zero_infinity=True)",
-    Cause.BAD_CONSTANT: "look where the infinite number comes from: a schedule, a scale, or a best value so far",
-}
 # What helps against an update that breaks.
 UPDATE_CURES = {
     Cause.ZERO_OVER_ZERO: "give the optimizer an eps above zero, such as 1e-8: it divides by a moment that is zero",
@@ -77,7 +48,6 @@ def _made(record: NonfiniteRecord, parameters: str) -> Finding:
     what = (record.op or "an operator").lstrip("_")
     given = record.operands.removeprefix("given ").replace("; ", " and ")
     output = f"{what} was given {given}, and its output" if given else f"The output of {what}"
-    cure = next((text for op, text in CURES.items() if what.lower().startswith(op)), "")
     since = f" The weights have grown since step {record.began}." if record.began is not None else ""
     return Finding(
         rule="nonfinite-forward",
@@ -94,8 +64,7 @@ def _made(record: NonfiniteRecord, parameters: str) -> Finding:
             "cause": record.cause.value,
         },
         why=f"Inputs and parameters were finite. {output} holds the first value that is not.{since}",
-        fix=CURES_OF_CAUSES.get(record.cause, "").replace("{parameters}", parameters)
-        or cure
+        fix=cure_of(record, parameters)
         or "keep the argument of this operator in range, or lower the learning rate if weights blew up",
     )
 

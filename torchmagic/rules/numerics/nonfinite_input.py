@@ -12,12 +12,13 @@
 
 from collections.abc import Iterator
 
+from torchmagic.analyses.cures import cure_of
 from torchmagic.analyses.data_lines import lines_dividing_by_spread
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
 from torchmagic.records.place import Place
-from torchmagic.rules.rule import only_line, rule
+from torchmagic.rules.rule import line_of, only_line, rule
 from torchmagic.session.run import Run
 
 
@@ -29,14 +30,15 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
             continue
         told = ((record.num_nan, "NaN"), (record.num_inf, "Inf"))
         counts = ", ".join(f"{number:,} {name}" for number, name in told if number)
+        made = f", made by {record.op.strip('_')}" if record.op else ""
         seen = f", evaluation {record.evaluation}," if record.evaluation is not None else ""
         yield Finding(
             rule="nonfinite-input",
             severity=Severity.ERROR,
             confidence=0.99,
-            title=f"the batch at step {record.step}{seen} has {counts} ({record.where})",
+            title=f"the batch at step {record.step}{seen} has {counts} ({record.where}){made}",
             module=record.model,
-            **only_line(_scaling(run, record), record.place),
+            **(line_of(record.place) if record.op else only_line(_scaling(run, record), record.place)),
             step=record.step,
             evidence={
                 "NaN": record.num_nan,
@@ -44,8 +46,10 @@ def nonfinite_input(run: Run) -> Iterator[Finding]:
                 "values": record.num_elements,
                 "where": record.where,
                 "rows": ", ".join(map(str, record.rows)) or "not known",
+                **({"operator": record.op, "given": record.operands, "cause": record.cause.value} if record.op else {}),
             },
-            why="The data are not finite before the model touches them; everything computed from them is lost.",
+            why="The data are not finite before the model touches them; everything computed from them is lost."
+            + (f" What they are computed from was finite: {record.op.strip('_')} made them so." if record.op else ""),
             fix=_fix(record),
         )
 
@@ -67,6 +71,8 @@ def _fix(record: NonfiniteRecord) -> str:
         return (
             "x = x / x.std().clamp_min(1e-8)  # no value of these samples is finite: one that is constant has no spread"
         )
+    if record.op and (cure := cure_of(record, "")):
+        return cure
     if record.num_inf:
         return "drop or mend these rows where the data are built: a log or a division of 0, a number too large"
     return "x = torch.nan_to_num(x)  # or impute, or drop these rows, where the data are built"
