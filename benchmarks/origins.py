@@ -1,11 +1,13 @@
 """Prints, for each planted origin of a non-finite value, what torchmagic says and what ``detect_anomaly`` says.
 
     python benchmarks/origins.py
+    python benchmarks/origins.py --device cuda    all tensors on a device
 
 A row holds the name of the origin, then for each of the two the operator named and whether operator and line are right.
 ``detect_anomaly`` speaks of backward nodes only; ``LogBackward0`` counts as right for ``log``.
 """
 
+import argparse
 import importlib.util
 import io
 import linecache
@@ -81,7 +83,24 @@ def is_right(op, line, case):
     return (not case.ops and op is None) or bool(names & wanted), line == case.line
 
 
+def on(device):
+    """Have all tensors made on a device; samplers of loaders draw on the host, as they do for everybody."""
+    torch.set_default_device(device)
+    drawn = torch.randperm
+
+    def randperm(*args, generator=None, **kwargs):
+        place = {} if generator is None else {"device": generator.device}
+        return drawn(*args, generator=generator, **place, **kwargs)
+
+    torch.randperm = randperm
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", help="where all tensors are made, such as cuda")
+    device = parser.parse_args().device
+    if device:
+        on(device)
     cases = load_cases()
     scores = {"torchmagic": 0, "detect_anomaly": 0}
     print(f"{'origin':52} {'torchmagic':24} op line  {'detect_anomaly':28} op line")

@@ -12,6 +12,9 @@ from torchmagic.records.note import FailureRecord
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+    # of torch's own: the first product of a process, and a capture after a training on another stream
+    pytest.mark.filterwarnings("ignore:.*no current CUDA context.*"),
+    pytest.mark.filterwarnings("ignore:.*AccumulateGrad node's stream.*"),
 ]
 LEVELS = ["basic", "intermediate", "advanced", "expert"]
 

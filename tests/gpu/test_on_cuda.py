@@ -76,7 +76,7 @@ def test_the_sentinels_wait_for_the_device_once_a_step(monkeypatch):
 
     added(STEPS)  # the first run loads and names things
     few, many = added(STEPS), added(3 * STEPS)  # both have the closer looks at the first steps
-    assert many - few <= 2 * STEPS + 10
+    assert many - few <= 2 * STEPS + 20  # and closer looks now and then
 
 
 def test_the_devices_memory_is_recorded():
@@ -90,8 +90,9 @@ def test_the_devices_memory_is_recorded():
 def test_the_mode_about_waits_is_the_users_alone(mode):
     bare, _ = train()
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.cuda.set_sync_debug_mode(mode)  # says that it is a prototype
         warnings.simplefilter("error")
-        torch.cuda.set_sync_debug_mode(mode)
         try:
             with watch(save=False, level="expert") as run:
                 watched, _ = train()

@@ -275,4 +275,4 @@ def test_on_cuda_the_same_bytes_are_counted_and_the_rest_is_what_the_allocator_g
     assert found["parameters"] >= WEIGHTS
     assert found["activations"] >= SAVED - 4
     assert found["batch"] == BATCH
-    assert 0 <= run.series("memory_bytes", name="other")[1][2] < 2**20 * 64
+    assert 0 <= run.series("memory_bytes", name="other")[1][2] < 2**20 * 128  # most of it cuBLAS's own

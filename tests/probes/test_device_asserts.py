@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.probes import device_asserts
+from torchmagic.probes.criteria import Criteria
 from torchmagic.probes.timing import Timing
 from torchmagic.records.crash import CrashSiteRecord
 from torchmagic.records.note import FailureRecord, NoteRecord
@@ -120,6 +121,24 @@ def test_a_label_that_is_no_class_is_named_with_its_line():
     assert finding.evidence["out"] == "(8, 3) float32 meta"
     assert finding.step == BAD
     assert error.__notes__[0].startswith("torchmagic: target holds label 7")
+
+
+def test_a_label_is_named_where_another_probe_learns_of_it_from_the_loss_itself(monkeypatch):
+    labels = torch.arange(40) % 3
+    labels[20] = 7
+    calls = []
+
+    def reads(criteria, *_):
+        calls.append(criteria)
+        if len(calls) > BAD:
+            raise RuntimeError(STOPPED)
+
+    monkeypatch.setattr(Criteria, "_loss", reads)
+    with pytest.raises(RuntimeError), Watch(Settings(save=False)) as run:
+        classifier(labels)()
+    assert len(calls) == BAD + 1
+    (finding,) = run.findings
+    assert finding.title == "target holds label 7; with 3 classes they go from 0 to 2"
 
 
 def test_one_note_says_that_the_device_is_lost():

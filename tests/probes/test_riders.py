@@ -5,10 +5,11 @@ import torch
 from torch import nn
 
 from torchmagic.debuggers.watching import watch
-from torchmagic.probes import gradients, losses
+from torchmagic.probes import far_losses, gradients, losses
+from torchmagic.probes.riders import Riders
 from torchmagic.tensors import reduce
 
-MODULES = (gradients, losses, reduce)
+MODULES = (far_losses, gradients, losses, reduce)
 
 
 def train(steps):
@@ -50,6 +51,34 @@ def test_loss_norm_and_the_norm_before_clipping_come_by_one_transfer_a_step(tran
     assert min(transfers) >= len(("loss", "norm before clipping"))
     assert run.series("loss")[1] == pytest.approx(said)
     assert run.series("grad_norm_before_clip")[1] == pytest.approx(clipped, rel=1e-5)
+
+
+def test_who_looks_for_non_finite_losses_takes_the_value_that_comes_anyway(transfers):
+    with watch(save=False, level="basic", only=("gradients", "backward", "anomaly"), budget=0):
+        train(12)
+    loss_and_norm, each_parameter = 2, 4
+    # the first step has looks of its own, as its backward ends
+    assert set(transfers[3:]) <= {loss_and_norm, loss_and_norm + each_parameter}
+    assert len(transfers) <= 12 + 2
+
+
+def test_a_value_for_two_comes_once_and_neighbours_come_apart():
+    riders, told, pair = Riders(), [], torch.tensor([2.0, 3.0])
+    for value in (pair[0], pair[0].detach(), pair[1], pair[1].double()):
+        riders.add(value, told.append)
+    assert len(riders.tensors) == 3
+    riders.arrive([each.item() for each in riders.tensors])
+    assert told == [2.0, 2.0, 3.0, 3.0]
+
+
+def test_tensors_of_ones_own_class_are_never_taken_for_each_other():
+    class Own(torch.Tensor):
+        pass
+
+    riders, own = Riders(), torch.tensor(1.0).as_subclass(Own)
+    for value in (own, own, torch.tensor(1.0)):
+        riders.add(value, bool)
+    assert len(riders.tensors) == 3
 
 
 def test_norms_and_scalars_of_one_transfer_are_those_of_two():

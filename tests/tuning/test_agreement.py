@@ -96,5 +96,16 @@ def test_one_activation_that_flips_is_rounding_where_precision_is_low():
     assert agreement(one, other, dtype=torch.float32).verdict == "differs"
 
 
+def test_tf32_is_rounding_where_torch_may_use_it():
+    torch.manual_seed(0)
+    one, other = torch.randn(64, 64), torch.randn(64, 64)
+    exact, rounded = one @ other, (one.half().float() @ other.half().float())  # float16 has as many bits
+    told = [Seen(outputs=(each,), gradients={}, losses=()) for each in (exact, rounded)]
+    assert agreement(*told, dtype=torch.float32).verdict == "differs"
+    assert agreement(*told, dtype=torch.float32, tf32=True).verdict == "same within tf32 rounding"
+    told[1] = Seen(outputs=(1.1 * exact,), gradients={}, losses=())
+    assert agreement(*told, dtype=torch.float32, tf32=True).verdict == "differs"
+
+
 def test_doubles_are_judged_as_doubles():
     assert judged(seen(outputs=(1.0 + 1e-6, 2.0)), dtype=torch.float64).verdict == "differs"

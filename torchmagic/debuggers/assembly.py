@@ -127,6 +127,7 @@ class Assembly:
         reach = make(Reach, cast, self._pacer)
         return (
             cast,
+            asserts := make(DeviceAsserts, cast),  # before those who read from a device, and may find it stopped
             *([make(HandSteps, cast, reach)] if settings.watches("backward") else []),
             self._timing,
             self.passes,
@@ -155,7 +156,6 @@ class Assembly:
             *surrounding_parts(make, cast, self._taps),
             self._gradless,
             *([make(TargetRange)] if settings.watches("forward") else []),
-            asserts := make(DeviceAsserts, cast),
             make(Crashes, cast, self._gradless, asserts, self.namespace),
             *([make(LastLook, cast)] if settings.watches("weights") else []),
             *([make(Snapshots, cast)] if settings.level is Level.EXPERT and settings.watches("weights") else []),

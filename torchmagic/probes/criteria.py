@@ -13,6 +13,7 @@ from torchmagic.probes.stretches import has_stretched_subtraction, is_square_of,
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BroadcastRecord, LossRecord, ProbabilityInputRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.near import brought_near
 from torchmagic.tensors.presence import plain
 
 # Losses that compare element by element; the other ones have shapes of their own.
@@ -97,7 +98,7 @@ class Criteria:
         values = plain(given)
         if values is None:
             return
-        rows = _few(values, dim).float()
+        rows = brought_near(_few(values, dim)).float()
         tolerance = HALF_TOLERANCE if given.dtype in (torch.float16, torch.bfloat16) else TOLERANCE
         low, high = torch.aminmax(rows)
         if not (low.item() >= 0.0 and high.item() <= 1.0 + tolerance):

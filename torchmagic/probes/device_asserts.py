@@ -62,6 +62,7 @@ class DeviceAsserts:
         self._on_host = False
         self._harmless: set[tuple[int, int]] = set()  # places in a batch, and limits that its numbers there may pass
         self._num_learned = 0
+        self._over = False  # whether what is kept is of a step that has ended
 
     def attach(self, taps: Taps, _recorder: Recorder) -> None:
         """Listen for batches, models and losses, where there is a device that could stop."""
@@ -73,9 +74,12 @@ class DeviceAsserts:
         taps.on("loss", self._loss)
 
     def flush(self, _step: int) -> None:
-        """Forget the step, unless it is the one in which the device was lost."""
-        if not (self._calls or self._whole) or (self._taps is not None and self._taps.lost):
-            return
+        """Have the step forgotten as the next one begins: others may learn yet that the device was lost in this one."""
+        self._over = True
+
+    def _begin(self) -> None:
+        """Forget the step before, which went well: something was heard after it."""
+        self._over = False
         if self._calls and self._num_learned < FIRST_STEPS:
             self._learn()
         self._calls.clear()
@@ -95,9 +99,12 @@ class DeviceAsserts:
     def detach(self) -> None:
         """Let go of everything."""
         self._taps = None
-        self.flush(0)
+        self._calls.clear()
+        self._whole.clear()
 
     def _batch(self, _loader: Any, batch: Any, _took: int) -> None:
+        if self._over:
+            self._begin()
         if self._on_host:
             return
         for tensor in tensors_in(batch):
@@ -112,6 +119,8 @@ class DeviceAsserts:
     def _loss(self, name: str, args: Any, kwargs: Any, _output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
+        if self._over:
+            self._begin()
         if name not in OF_CLASSES or not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         self._on_host = target.device.type == "cpu"
@@ -139,6 +148,8 @@ class DeviceAsserts:
         Args:
             scene: Where the user's code learned of it.
         """
+        if self._over and self._taps is not None and not self._taps.lost:
+            self._begin()
         if scene.operation in OF_CLASSES | OF_ROWS:  # the host was made to wait for each kernel
             return replace(scene, problem=CrashKind.LABEL if scene.operation in OF_CLASSES else CrashKind.INDEX)
         tables, calls = tuple(self._tables()), self._calls

@@ -50,12 +50,13 @@ class Gradients:
     Attributes:
         total: The present step's total norm, None while it is not known.
         alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
+        riders: As given.
     """
 
     flush = nothing_waits
 
     def __init__(self, cast: Cast, pacer: Pacer, riders: Riders) -> None:
-        self._cast, self._pacer, self._riders = cast, pacer, riders
+        self._cast, self._pacer, self.riders = cast, pacer, riders
         self._recorder: Recorder | None = None
         self._states: dict[int, _State] = {}
         self._inside: _State | None = None
@@ -79,7 +80,7 @@ class Gradients:
 
     def detach(self) -> None:
         """Hand over norms before clipping that no step took up."""
-        self._riders.arrive(fetch(self._riders.tensors))
+        self.riders.arrive(fetch(self.riders.tensors))
         if self._clips:
             self._norms_before_clip()
         self.total, self.alarmed = None, False
@@ -90,7 +91,7 @@ class Gradients:
         if norm.is_cpu:
             self._clips.append(norm.detach())
         else:
-            self._riders.add(norm.detach(), self._clips.append)
+            self.riders.add(norm.detach(), self._clips.append)
 
     def _clips_values(self, parameters: Sequence[torch.Tensor] | torch.Tensor) -> None:
         owners = [parameters] if isinstance(parameters, torch.Tensor) else parameters
@@ -125,9 +126,9 @@ class Gradients:
         wanted = self._pacer.wants("gradients")
         if wanted:
             total = self._look_closer(optimizer, entry)
-            self._riders.arrive(fetch(self._riders.tensors))
+            self.riders.arrive(fetch(self.riders.tensors))
         else:
-            total = self._together(gradients) if self._riders.waiting else quick_total(gradients, pack=entry.packs)
+            total = self._together(gradients) if self.riders.waiting else quick_total(gradients, pack=entry.packs)
         highest = max(total, *self._norms_before_clip()) if self._clips else total  # clipping hides a spike
         if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
             self.alarmed = state.outliers.may_look()
@@ -141,8 +142,8 @@ class Gradients:
 
     def _together(self, gradients: list[torch.Tensor]) -> float:
         """Return the total norm; what waits on the device comes by the same transfer."""
-        lengths, values = norms_and(gradients, self._riders.tensors)
-        self._riders.arrive(values)
+        lengths, values = norms_and(gradients, self.riders.tensors)
+        self.riders.arrive(values)
         return total_norm(lengths)
 
     def _norms_before_clip(self) -> list[float]:

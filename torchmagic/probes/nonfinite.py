@@ -1,7 +1,6 @@
 """This file watches for the first non-finite value, and finds where it was born before the optimizer spreads it."""
 
 import math
-import sys
 import weakref
 from types import FrameType
 from typing import Any
@@ -12,56 +11,42 @@ from torch import nn
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
+from torchmagic.probes.far_losses import FarLosses
 from torchmagic.probes.gradients import Gradients
-from torchmagic.probes.listeners import NEVER
+from torchmagic.probes.late_look import LateLook
 from torchmagic.probes.members import ByHand
 from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_weights import Weights
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.origin_words import sentence
+from torchmagic.probes.riders import Riders
 from torchmagic.probes.scaling import Scaling
 from torchmagic.probes.sites import Site, caller_of, user_frame
 from torchmagic.probes.state_look import StateLook
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.finite import is_finite, worst
+from torchmagic.tensors.finite import far_ones, is_finite, worst
 from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import norms, total_norm
-
-# After a step whose backward is out of sight when the optimizer steps, at least so many steps have a gradient looked
-# at as soon as the backward ends.
-STEPS_OF_DOUBT = 64
-# A scaler halves its scale at each step it skips: from 65,536 down to one in so many.
-MOST_SKIPPED = 16
 
 
 class NonFiniteError(RuntimeError):
     """Raised at the first non-finite value when a run is watched with ``anomaly="raise"``."""
 
 
-class _Late:
-    """Hears of the ends of backward passes while that is of use: a listener of its own, so that it can rest."""
-
-    def __init__(self, owner: "Nonfinite") -> None:
-        self._owner = owner
-
-    def look(self, tensors: Any, nanoseconds: int) -> None:
-        """Look at gradients that the step before will not show."""
-        self._owner.look_late()
-
-
 class Nonfinite:
     """Records ``NonfiniteRecord`` once a run: cheap sentinels at every step, one replay when they fire.
 
-    The sentinels are the loss at each backward (on the CPU) and the gradients' norm before each step; where several
-    backwards add up to one step, or a function hides them, also one small gradient at the end of each backward.
-    Evaluations, and what optimizers remember, have sentinels of their own.
+    The sentinels are the loss at each backward and the gradients' norm before each step; a loss on a device is read
+    together with that norm. Where several backwards add up to one step, or a function hides them, one small
+    gradient is one too, at the end of each backward. Evaluations, and what optimizers remember, have their own.
 
     Args:
         cast: Models and optimizers that take part.
         taps: Through which a replay sees.
-        gradients: The probe that has the gradients' norm already; None where there is none.
+        gradients: The probe that has the gradients' norm already, and fetches a device's losses with it; None where
+            there is none.
         raises: Whether the first non-finite value stops the run.
         warns: Whether it is warned of.
         detects: Whether torch's own anomaly detection is on as well.
@@ -77,14 +62,14 @@ class Nonfinite:
         self._births = Births(cast, taps, self._memory, self._weights)
         self._evaluations = EvaluationSentinel(cast, taps, self._births, self._weights, self._tell)
         self._states = StateLook(cast, self._tell)
-        self._witnesses = Witnesses(cast)
         self._scaling = Scaling()
-        self._late = _Late(self)
+        self._far = FarLosses(gradients.riders if gradients is not None else Riders())
+        self._late = LateLook(
+            taps, self._memory, self._births, Witnesses(cast), self._far, lost=self._look_at, broken=self._tell_gradient
+        )
         self._loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
         self._sentence = ""
-        self._doubtful_until = 1
-        self._scaled = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for everything a value passes through."""
@@ -95,7 +80,7 @@ class Nonfinite:
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
-        taps.on("backward_end", self._late.look)
+        self._late.attach(taps)
         taps.on("backward_error", self._backward_failed)
         taps.on("step_begin", self._stepping)
         taps.on("update_begin", self._stepping)
@@ -103,8 +88,9 @@ class Nonfinite:
     def flush(self, step: int) -> None:
         """Let go of the step's tensors."""
         self._memory.clear()
+        self._far.clear()
+        self._late.begin()
         self._births.step = step + 1
-        self._scaled = 0
         if self._evaluations.open:
             self._evaluations.close()
 
@@ -151,12 +137,14 @@ class Nonfinite:
         self._memory.backward(caller_of(frame))
         loss = self._scaling.unscaled(first) if self._scaling.pair else first
         if loss is not first:
-            self._scaled += 1
-            self._taps.listeners.wake_up(self._late)
+            self._late.scaled()
         if loss is None or (type(loss) is not torch.Tensor and not has_numbers(loss)):
             return
         self._loss = weakref.ref(loss)
-        if loss.is_cpu and not math.isfinite(loss.item() if loss.numel() == 1 else loss.sum().item()):
+        if not loss.is_cpu:
+            for each in [loss] if tensors is first else far_ones(tensors):
+                self._far.add(each)
+        elif not math.isfinite(loss.item() if loss.numel() == 1 else loss.sum().item()):
             self._look_at(loss, frame)
 
     def _look_at(self, loss: torch.Tensor, frame: FrameType) -> None:
@@ -164,20 +152,6 @@ class Nonfinite:
         self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
         if not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
-
-    def look_late(self) -> None:
-        """Look at one gradient a model where a look before the step would come too late to know the line."""
-        if self._births.step >= self._doubtful_until and not self._scaled:
-            self._taps.rest(self._late, until=NEVER)
-            return
-        if self._found:
-            return
-        if self._scaled and (self._scaled < MOST_SKIPPED or self._scaled % MOST_SKIPPED):
-            return  # a scaler skips such steps by itself
-        bad = self._witnesses.bad(self._memory.calls)
-        frame = sys._getframe(2)
-        if bad and not (self._scaled and self._births.is_scalers(frame)):
-            self._tell_gradient(bad, frame)
 
     def _backward_failed(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         """Join the error of torch's anomaly detection with the origin."""
@@ -193,6 +167,10 @@ class Nonfinite:
         step = self._births.step
         if len(self._memory.raw_backwards) != 1 or not step & (step - 1):
             self._judge_sight(frame)
+        loss = self._far.bad()
+        if loss is not None:
+            self._look_at(loss, frame)
+            return
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
             self._weights.explosions.norms.append(total)
@@ -224,9 +202,7 @@ class Nonfinite:
         user = user_frame(frame)
         self._births.stepped = Instruction(user.f_code, user.f_lasti) if user is not None else None
         backwards = self._memory.backwards
-        if len(backwards) != 1 or user is None or backwards[0].code is not user.f_code:
-            self._doubtful_until = max(2 * self._births.step, STEPS_OF_DOUBT)
-            self._taps.listeners.wake_up(self._late)
+        self._late.judge(mine=len(backwards) == 1 and user is not None and backwards[0].code is user.f_code)
 
     def _tell_gradient(self, bad: list[tuple[str, torch.Tensor]], frame: FrameType) -> None:
         loss = self._loss() if self._loss is not None else None
@@ -241,6 +217,7 @@ class Nonfinite:
         self._found = True
         self._memory.clear()
         self._evaluations.stop()
+        self._late.stop()
         if self._recorder is not None:
             self._recorder.add(record)
         self._sentence = sentence(record)

@@ -27,40 +27,47 @@ class Witnesses:
         self._cast = cast
         self._known: dict[str, weakref.ref[torch.Tensor]] = {}
 
-    def bad(self, calls: Iterable[Call]) -> list[tuple[str, torch.Tensor]]:
-        """Return the names and gradients that are not finite, of models whose witness says that there are some."""
+    def bad(self, calls: Iterable[Call], *, far: bool = False) -> list[tuple[str, torch.Tensor]]:
+        """Return the names and gradients that are not finite, of models whose witness says that there are some.
+
+        Args:
+            calls: Calls of models.
+            far: Whether gradients on a device, for which the host waits, are looked at too.
+        """
         found = []
         for name, model in {each.model.name: each.model for each in calls}.items():
-            gradient = self._gradient(name, model)
+            gradient = self._gradient(name, model, far=far)
             if gradient is None or math.isfinite(gradient.sum().item()) or is_finite(gradient):
                 continue
             held = [(name, value.grad) for name, ref in model.parameters.items() if (value := ref()) is not None]
             found += [(name, grad) for name, grad in held if grad is not None and not is_finite(grad)]
-        return found or self._bad_by_hand()
+        return found or self._bad_by_hand(far=far)
 
-    def _bad_by_hand(self) -> list[tuple[str, torch.Tensor]]:
+    def _bad_by_hand(self, *, far: bool) -> list[tuple[str, torch.Tensor]]:
         """Return the same of what a loop steps by hand, which may be tensors of no model."""
         named = [pair for entry in self._cast.at_work.stand_ins for pair in zip(entry.names, entry.refs, strict=True)]
         held = [(name, value.grad) for name, ref in named if (value := ref()) is not None]
-        return [(name, grad) for name, grad in held if grad is not None and _suits(grad) and not is_finite(grad)]
+        return [
+            (name, grad) for name, grad in held if grad is not None and _suits(grad, far=far) and not is_finite(grad)
+        ]
 
-    def _gradient(self, name: str, model: Model) -> torch.Tensor | None:
+    def _gradient(self, name: str, model: Model, *, far: bool) -> torch.Tensor | None:
         ref = self._known.get(name)
         witness = ref() if ref is not None else None
         if witness is None or witness.grad is None:
             values = (value for ref in model.parameters.values() if (value := ref()) is not None)
-            witness = next((each for each in values if _suits(each.grad)), None)
+            witness = next((each for each in values if _suits(each.grad, far=far)), None)
             if witness is None:
                 return None
             self._known[name] = weakref.ref(witness)
         return witness.grad
 
 
-def _suits(gradient: torch.Tensor | None) -> bool:
-    """Whether a gradient is there, and can be looked at without waiting for a device."""
+def _suits(gradient: torch.Tensor | None, *, far: bool) -> bool:
+    """Whether a gradient is there, and can be looked at, without waiting for a device unless far ones are asked for."""
     return (
         gradient is not None
-        and gradient.device.type == "cpu"
+        and (far or gradient.device.type == "cpu")
         and gradient.layout is torch.strided
         and gradient.is_floating_point()
         and 0 < gradient.numel() <= MOST_VALUES

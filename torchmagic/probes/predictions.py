@@ -15,6 +15,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
+from torchmagic.tensors.near import brought_near
 
 # Rows and values of each that are looked at; fewer rows say nothing of a batch.
 MOST_ROWS, MOST_VALUES, MIN_ROWS = 256, 256, 4
@@ -94,7 +95,7 @@ def _comparable(given: Any, target: Any) -> bool:
 
 
 def _numbers(name: str, given: torch.Tensor, target: torch.Tensor) -> tuple[float, ...]:
-    given, target = given[:MOST_ROWS], target[:MOST_ROWS]
+    given, target = brought_near(given[:MOST_ROWS]), brought_near(target[:MOST_ROWS])
     values = _rows(given)
     size = max(math.sqrt(float(np.square(values).mean())), SMALLEST)
     spread = _spread(values) / size

@@ -14,7 +14,7 @@ from torchmagic.probes.held_state import HeldState
 from torchmagic.probes.origin_purity import hook_is_quiet
 from torchmagic.probes.origin_trace import storage_of
 from torchmagic.probes.replay_wrappers import plain_saving
-from torchmagic.probes.user_modes import tensors_as_they_are
+from torchmagic.probes.user_modes import on_users_device, tensors_as_they_are
 from torchmagic.session.ignored_warnings import untouched_warnings
 from torchmagic.tensors import accelerators
 
@@ -46,7 +46,7 @@ def undisturbed(modules: Iterable[nn.Module], copies: dict[Any, torch.Tensor] | 
     try:
         quiet = contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), untouched_warnings()
         with contextlib.ExitStack() as stack:
-            for each in (*quiet, plain_saving(), tensors_as_they_are()):
+            for each in (*quiet, plain_saving(), tensors_as_they_are(), on_users_device()):
                 stack.enter_context(each)
             yield
     finally:

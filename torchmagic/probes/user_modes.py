@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import overrides
+from torch.utils import _device as new_tensors
 from torch.utils import _python_dispatch as dispatch
 
 from torchmagic.probes.compiler import MARKS_CALLS, Interpreted, not_compiled
@@ -80,3 +81,14 @@ def users_ways_aside() -> Iterator[None]:
             yield
     finally:
         put_on(aside)
+
+
+@contextmanager
+def on_users_device() -> Iterator[None]:
+    """Have tensors that are made inside lie where the user's do, as ``torch.set_default_device`` says."""
+    chosen = new_tensors.CURRENT_DEVICE  # inside an operator of the user's, the mode that does it is off
+    if chosen is None:
+        yield
+        return
+    with torch.device(chosen):
+        yield

@@ -69,6 +69,20 @@ def wait_for(device: torch.device) -> None:
         wait(*([] if device.type == "mps" else [device]))
 
 
+def rounds_to_tf32(device: torch.device) -> bool:
+    """Whether torch lets a CUDA device round the factors of float32 products to the 10 bits of TF32.
+
+    Convolutions may unless it is forbidden (``torch.backends.cudnn.allow_tf32``); devices before Ampere have none.
+    """
+    if device.type != "cuda":
+        return False
+    try:
+        allowed = torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
+    except RuntimeError:  # where the newer names of these settings were used, the older ones may not be asked
+        return True
+    return bool(allowed) and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
 def allocated_bytes(device: torch.device) -> int:
     """Return the bytes that a device's allocator has handed out; 0 where it does not tell."""
     module = _module(device.type)

@@ -17,7 +17,8 @@ def is_finite(tensor: torch.Tensor) -> bool:
     try:
         if values.layout is not torch.strided:
             values = values.coalesce().values() if values.layout is torch.sparse_coo else values.values()
-        total = values.sum(dtype=torch.float64) if values.is_floating_point() else values.abs().sum()
+        wide = torch.float32 if values.device.type == "mps" else torch.float64  # the only device without it
+        total = values.sum(dtype=wide) if values.is_floating_point() else values.abs().sum()
         return bool(torch.isfinite(total)) or bool(torch.isfinite(values).all())
     except (NotImplementedError, RuntimeError):  # a tensor of a kind that cannot be summed, or not read from outside
         return True
@@ -28,3 +29,8 @@ def worst(tensors: Any) -> torch.Tensor | None:
     found = [each for each in tree_leaves(tensors) if isinstance(each, torch.Tensor)]
     bad = (each for each in found if each.is_cpu and not is_finite(each))
     return next(bad, found[0] if found else None)
+
+
+def far_ones(tensors: Any) -> list[torch.Tensor]:
+    """Return those of several tensors that lie on a device."""
+    return [each for each in tree_leaves(tensors) if isinstance(each, torch.Tensor) and not each.is_cpu]

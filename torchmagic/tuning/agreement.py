@@ -93,7 +93,9 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return (tensor.to_dense() if tensor.layout is not torch.strided else tensor).clone()
 
 
-def agreement(reference: Seen, candidate: Seen, *, dtype: torch.dtype, lower: torch.dtype | None = None) -> Agreement:
+def agreement(
+    reference: Seen, candidate: Seen, *, dtype: torch.dtype, lower: torch.dtype | None = None, tf32: bool = False
+) -> Agreement:
     """Compare two ways.
 
     Args:
@@ -101,6 +103,7 @@ def agreement(reference: Seen, candidate: Seen, *, dtype: torch.dtype, lower: to
         candidate: What the other gave.
         dtype: In which the reference computes.
         lower: In which the other computes where it may; its rounding is then allowed too.
+        tf32: Whether torch may round the factors of float32 products to TF32, as it lets cuDNN do by itself.
     """
     outputs = _outputs(reference.outputs, candidate.outputs)
     gradients = _gradients(reference.gradients, candidate.gradients)
@@ -111,6 +114,8 @@ def agreement(reference: Seen, candidate: Seen, *, dtype: torch.dtype, lower: to
         verdict = SAME
     elif lower is not None and _are_within(found, torch.finfo(lower).eps, _LOWER_BOUNDS):
         verdict = f"{SAME} within {_NAMES.get(lower, str(lower))} rounding"
+    elif tf32 and _are_within(found, torch.finfo(torch.float16).eps, _LOWER_BOUNDS):  # as many bits as TF32's
+        verdict = f"{SAME} within tf32 rounding"
     return Agreement(outputs=outputs, gradients=gradients, losses=losses, verdict=verdict)
 
 

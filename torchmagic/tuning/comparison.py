@@ -11,6 +11,7 @@ from torch import nn
 
 from torchmagic.models.streams import untouched_globals
 from torchmagic.probes.unseen import unseen
+from torchmagic.tensors.accelerators import rounds_to_tf32
 from torchmagic.tuning.agreement import Agreement, Seen, agreement
 from torchmagic.tuning.batches import Batch
 from torchmagic.tuning.contender import Clock, Contender
@@ -18,7 +19,7 @@ from torchmagic.tuning.copies import Training
 from torchmagic.tuning.measure import Speedup, Spread, in_turns, speedup, spread
 from torchmagic.tuning.modes import OptimizationMode
 from torchmagic.tuning.reasons import reason_of
-from torchmagic.tuning.setup import Setup
+from torchmagic.tuning.setup import Setup, device_of
 
 # The first step compiles, the second is measured for memory, the third runs what these left warm.
 NUM_WARM = 3
@@ -182,7 +183,9 @@ def _compared(
             first_step=first,
             num_steps=plan.num_steps,
             total_time=step.median * plan.num_steps,
-            agreement=agreement(expected, seen, dtype=dtype, lower=other.setup.dtype),
+            agreement=agreement(
+                expected, seen, dtype=dtype, lower=other.setup.dtype, tf32=rounds_to_tf32(device_of(plain.setup.model))
+            ),
             losses=seen.losses,
             reference_losses=expected.losses,
             memory=memory,

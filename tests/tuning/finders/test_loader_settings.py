@@ -98,6 +98,14 @@ def test_workers_that_only_cost_time_are_taken_away():
     assert found.code == "DataLoader(..., num_workers=0)"
 
 
+def test_pinned_memory_is_tried_where_there_is_nothing_else_to_try(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.zeros(64)), batch_size=8)
+    found = find_loader_settings(loader, num_workers=[0], time_limit=4)
+    assert [row.setting["pin_memory"] for row in found.rows] == [False, True]
+    assert found.recommended is not None
+
+
 @pytest.mark.parametrize(
     ("how", "reason"),
     [

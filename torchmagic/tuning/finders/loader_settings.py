@@ -79,8 +79,11 @@ def find_loader_settings(
             step = _training(Training(model=model, optimizer=optimizer, criterion=criterion))
         search = _Search(loader, step, deadline, device_of(model) if model is not None else torch.device("cpu"))
         pins = torch.cuda.is_available()
-        rows, chosen = search.among(settings, deadline.part(_SHARE_BEFORE_PINNING if pins else _FIRST_SHARE))
-        if pins and chosen is not None:
+        later = pins and len(settings) > 1
+        if pins and not later:  # nothing else to compare it with
+            settings += [{**settings[0], "pin_memory": not settings[0]["pin_memory"]}]
+        rows, chosen = search.among(settings, deadline.part(_SHARE_BEFORE_PINNING if later else _FIRST_SHARE))
+        if later and chosen is not None:
             pinned = [{**rows[chosen].setting, "pin_memory": each} for each in (False, True)]
             rows, chosen = search.pinned(rows, chosen, pinned, deadline.part(_SECOND_SHARE))
         keeps = chosen is not None and search.restarts_are_faster(rows[chosen].setting)
