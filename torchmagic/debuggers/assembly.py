@@ -132,7 +132,7 @@ class Assembly:
             self._timing,
             self.passes,
             *self._data(settings),
-            *([make(Losses, self._riders)] if settings.watches("backward") else []),
+            *([make(Losses, self._riders, cast.at_work)] if settings.watches("backward") else []),
             *self._losses(settings),
             *rank_parts(self._parts, cast, self.namespace, self.progress),
             make(Modes, cast, self._taps),

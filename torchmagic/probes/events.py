@@ -15,7 +15,10 @@ EVENTS = (
     "backward_begin",  # (tensors, frame)
     "backward_of_leaf",  # (tensor, frame), before the backward of a tensor that no operation made
     "backward_end",  # (tensors, nanoseconds)
-    "differentiated",  # (tensors, inputs), before ``torch.autograd.grad`` of them
+    "differentiated",  # (tensors, inputs, frame), before ``torch.autograd.grad`` of them
+    "derived",  # (inputs, gradients), after it and the next, where no model or backward asks for it
+    "functional_begin",  # (inputs), before ``torch.func.grad`` or ``grad_and_value`` runs a function of them
+    "functional_gradient",  # (value, inputs, gradients, frame), after that
     "backward_error",  # (tensors, frame, error)
     "clip_begin",  # (), before gradients are clipped by norm
     "clip",  # (total norm before clipping)
@@ -59,7 +62,7 @@ EVENTS = (
 )
 # Events of which nothing is computed, so that gradients need not be switched off for their listeners.
 WITHOUT_TENSORS = frozenset({
-    "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "batch",
+    "root_end", "root_error", "root_mode", "root_without", "backward_of_leaf", "backward_end", "derived", "batch",
     "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "graph_replayed", "collective_begin", "collective_end",

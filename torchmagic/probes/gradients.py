@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.members import Optimizer
+from torchmagic.probes.members import ByHand, Optimizer
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits
@@ -101,7 +101,7 @@ class Gradients:
             pack = self._packs[len(gradients)] = packs_well(gradients)
         self._clips.append(quick_total(gradients, pack=pack))
 
-    def _step_begins(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
+    def _step_begins(self, optimizer: torch.optim.Optimizer | ByHand, frame: FrameType) -> None:
         self.total, self.alarmed = None, False
         entry = self._cast.optimizer(optimizer)
         state = self._states.get(id(entry))
@@ -111,7 +111,7 @@ class Gradients:
         if not state.has_closure:
             self._measure(optimizer, entry, state)
 
-    def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+    def _step_ends(self, optimizer: torch.optim.Optimizer | ByHand, nanoseconds: int) -> None:
         state, self._inside = self._inside, None
         if state is None:
             return
@@ -119,8 +119,11 @@ class Gradients:
         if state.has_closure:
             self._measure(optimizer, self._cast.optimizer(optimizer), state)
 
-    def _measure(self, optimizer: torch.optim.Optimizer, entry: Optimizer, state: _State) -> None:
-        gradients = [g for group in optimizer.param_groups for p in group["params"] if (g := p.grad) is not None]
+    def _measure(self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer, state: _State) -> None:
+        if isinstance(optimizer, ByHand):
+            gradients = [g for leaf in optimizer.leaves if (g := optimizer.gradient_of(leaf)) is not None]
+        else:
+            gradients = [g for group in optimizer.param_groups for p in group["params"] if (g := p.grad) is not None]
         if not gradients or self._recorder is None:
             return
         wanted = self._pacer.wants("gradients")
@@ -155,11 +158,12 @@ class Gradients:
                 self._recorder.append("grad_norm_before_clip", (norm,))
         return found
 
-    def _look_closer(self, optimizer: torch.optim.Optimizer, entry: Optimizer) -> float:
+    def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer) -> float:
         """Record the statistics of each gradient; return the total norm."""
         began = now()
         owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        held = [(n, p.grad) for n, p in zip(entry.names, owners, strict=True) if p.grad is not None]
+        of = optimizer.gradient_of if isinstance(optimizer, ByHand) else _grad
+        held = [(n, gradient) for n, p in zip(entry.names, owners, strict=True) if (gradient := of(p)) is not None]
         measured = moments_of([gradient for _, gradient in held])
         kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
         lengths: Sequence[float] = ()
@@ -171,3 +175,7 @@ class Gradients:
                 self._recorder.append(metric, values, names)
         self._pacer.pay("gradients", now() - began)
         return total_norm(lengths)
+
+
+def _grad(parameter: torch.Tensor) -> torch.Tensor | None:
+    return parameter.grad

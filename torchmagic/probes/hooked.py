@@ -33,6 +33,7 @@ from torchmagic.probes.collective_wrappers import (
 from torchmagic.probes.distribution_wrappers import distributions, wrap_log_prob
 from torchmagic.probes.dropout_wrappers import DROPOUTS, wrap_dropout
 from torchmagic.probes.function_wrappers import wrap_loss, wrap_relu, wrap_sigmoid, wrap_softmax, wrap_sub, wrap_tanh
+from torchmagic.probes.functional_wrappers import wrap_functional
 from torchmagic.probes.graph_walk import READABLE
 from torchmagic.probes.loader_wrappers import wrap_iter, wrap_loader_init, wrap_next_index
 from torchmagic.probes.move_wrappers import MOVES, wrap_move
@@ -63,6 +64,7 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (nn.Module, "train", wrap_train),
     (torch.autograd, "backward", wrap_backward),
     (torch.autograd, "_engine_run_backward", wrap_engine),
+    (torch._functorch.eager_transforms, "grad_and_value_impl", wrap_functional),
     (dataloader._BaseDataLoaderIter, "__next__", wrap_next),
     (dataloader._BaseDataLoaderIter, "_next_index", wrap_next_index),
     (dataloader.DataLoader, "__iter__", wrap_iter),

@@ -129,7 +129,7 @@ class LoopOrder:
         for loop in self._loops.values():
             loop.held = loop.gradients()
 
-    def _differentiates(self, tensors: Any, inputs: Any) -> None:
+    def _differentiates(self, tensors: Any, inputs: Any, frame: FrameType) -> None:
         for loop in self._loops.values():
             loop.differentiate(inputs)
 

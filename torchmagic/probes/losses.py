@@ -7,13 +7,16 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.at_work import AtWork
+from torchmagic.probes.derivatives import of_weights
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.loss_rows import rows_of
 from torchmagic.probes.loss_shares import Shares, Value
+from torchmagic.probes.origin_memory import Instruction
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.riders import Riders
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import Site, caller_of, place_of, site_of
+from torchmagic.probes.sites import Site, caller_of, place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.session.recorder import Recorder
@@ -22,8 +25,10 @@ from torchmagic.tensors.reduce import fetch
 
 # What is given a loss, torch's function or a trainer's method, and what a loss's own method is called on.
 _GIVEN = re.compile(
-    r"(?:autograd\.|accelerator\.|fabric\.|manual_)backward\(\s*(\w+)\s*[,)]|\.backward\(\s*(\w*loss\w*)\s*[,)]"
+    r"\bgrad\(\s*(\w+)\s*,|(?:autograd\.|accelerator\.|fabric\.|manual_)backward\(\s*(\w+)\s*[,)]|\.backward\(\s*(\w*loss\w*)\s*[,)]"
 )
+# Losses asked for within a step that are remembered: of several tasks, say.
+MOST_ASKED = 16
 _NAME = re.compile(r"autograd\.backward\(\s*(\w+)|(\w+)(?:\s*/\s*[\w.]+\s*\))?\.backward\(")
 
 
@@ -43,16 +48,18 @@ class Losses:
 
     ``loss_rows``, under the same name, is recorded where it changes: over how many samples the loss was taken.
 
-    A loss that was divided because several batches make one step is recorded whole, at the step's end.
+    A loss that was divided because several batches make one step is recorded whole, at the step's end. So is one whose
+    gradients ``torch.autograd.grad`` was asked for, unless a backward follows before the step.
 
     Args:
         riders: Where values wait on a device until the gradients' norm is fetched from there.
+        at_work: What is trained.
     """
 
     flush = nothing_waits
 
-    def __init__(self, riders: Riders) -> None:
-        self._riders = riders
+    def __init__(self, riders: Riders, at_work: AtWork) -> None:
+        self._riders, self._at_work = riders, at_work
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._fetcher = _Waiting(self)
@@ -61,49 +68,71 @@ class Losses:
         self._rows: dict[str, int] = {}
         self._scaling = Scaling()
         self._shares = Shares()
+        self._asked: list[tuple[Instruction | None, int, Value]] = []
+        self._went = -1  # the step of the newest backward
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for backward passes."""
         self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
+        taps.on("differentiated", self._differentiated)
+        taps.on("functional_gradient", self._derived)
         taps.on("step_end", self._fetcher.fetch)
         taps.on("update_end", self._fetcher.fetch)
         self._scaling.attach(taps)
 
     def fetch(self) -> None:
         """Hand over the values that waited and that no norm took along; only the next one wakes this again."""
+        recorder = self._recorder
+        asked, self._asked = [] if recorder is None or recorder.step == self._went else self._asked, []
         for name, value in self._shares.take():
             self._tell(name, value)
+        for instruction, rows, value in asked:
+            self._tell(self._name(instruction, rows), value)
         if self._riders.waiting:
             self._riders.arrive(fetch(self._riders.tensors))
         elif self._taps is not None:
             self._taps.rest(self._fetcher, until=NEVER)
 
     def detach(self) -> None:
-        """Hand over what no step followed, and let go of everything."""
+        """Hand over what no step followed, of losses that were gone backward from, and let go of everything."""
+        self._asked.clear()
         self.fetch()
         self._riders.clear()
+
+    def _differentiated(self, tensors: Any, inputs: Any, frame: FrameType) -> None:
+        """Hold the loss until the step: one in an inner loop, or of a penalty, is not what the training is for."""
+        outside = self._taps is not None and not self._taps.depth
+        if outside and len(tensors) == 1 and of_weights(inputs, self._at_work):
+            self._ask(tensors[0], frame)
+
+    def _derived(self, value: torch.Tensor, inputs: Any, gradients: Any, frame: FrameType) -> None:
+        self._ask(value, frame)
+
+    def _ask(self, loss: torch.Tensor, frame: FrameType) -> None:
+        if self._taps is not None and self._readable(loss) is not None and len(self._asked) < MOST_ASKED:
+            self._asked.append(
+                (_instruction(caller_of(frame)), rows_of(loss), loss.item() if loss.is_cpu else loss.detach())
+            )
+            self._taps.listeners.wake_up(self._fetcher)
+
+    def _readable(self, loss: torch.Tensor | None) -> torch.Tensor | None:
+        if loss is None or self._recorder is None or loss.numel() != 1 or loss.is_meta:
+            return None
+        return loss if type(loss) is torch.Tensor or has_numbers(loss) else None
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         if not isinstance(tensors, torch.Tensor):
             return
         loss = self._scaling.unscaled(tensors) if self._scaling.pair else tensors
-        if loss is None or self._recorder is None or loss.numel() != 1 or loss.is_meta:
+        loss = self._readable(loss)
+        if loss is None or self._recorder is None:
             return
-        if type(loss) is not torch.Tensor and not has_numbers(loss):
-            return
-        caller = caller_of(frame)
-        where = (id(caller.f_code), caller.f_lasti) if caller is not None else (0, 0)
-        name = self._names.get(where)
-        if name is None:
-            site = site_of(frame)
-            name = self._names[where] = (loss_name(site),)
-            self._codes.append(site)
-            self._recorder.add(BackwardRecord(name=name[0], place=place_of(site), step=self._recorder.step))
-        rows = rows_of(loss)
-        if rows and rows != self._rows.get(name[0]):
-            self._rows[name[0]] = rows
-            self._recorder.append("loss_rows", (rows,), name)
+        self._went = self._recorder.step
+        caller, rows = caller_of(frame), rows_of(loss)
+        name = self._names.get((id(caller.f_code), caller.f_lasti)) if caller is not None else None
+        if name is None or rows != self._rows.get(name[0]):
+            name = self._name(_instruction(caller), rows)
         value = loss.item() if loss.is_cpu else loss.detach()
         divisor = self._shares.divisor(name[0], loss)
         if divisor is not None:
@@ -115,11 +144,30 @@ class Losses:
         if self._taps is not None and (divisor is not None or not loss.is_cpu):
             self._taps.listeners.wake_up(self._fetcher)
 
+    def _name(self, where: Instruction | None, rows: int) -> tuple[str]:
+        """Return what the user calls a loss; record the line, and over how many samples it is, where that is new."""
+        key = (id(where.code), where.lasti) if where is not None else (0, 0)
+        name, recorder = self._names.get(key), self._recorder
+        if name is None:
+            site = where.site() if where is not None else None
+            name = self._names[key] = (loss_name(site),)
+            self._codes.append(site)
+            if recorder is not None:
+                recorder.add(BackwardRecord(name=name[0], place=place_of(site), step=recorder.step))
+        if rows and rows != self._rows.get(name[0]) and recorder is not None:
+            self._rows[name[0]] = rows
+            recorder.append("loss_rows", (rows,), name)
+        return name
+
     def _tell(self, name: tuple[str], value: Value) -> None:
         if isinstance(value, torch.Tensor):
             self._riders.add(value, partial(self._tell, name))
         elif self._recorder is not None:
             self._recorder.append("loss", (value,), name)
+
+
+def _instruction(caller: FrameType | None) -> Instruction | None:
+    return Instruction(caller.f_code, caller.f_lasti) if caller is not None else None
 
 
 def loss_name(site: Site | None) -> str:

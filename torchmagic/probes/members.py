@@ -91,15 +91,24 @@ class Model(_Member):
 
 
 class ByHand:
-    """Stands for an optimizer where a loop changes weights by itself."""
+    """Stands for an optimizer where a loop changes weights by itself.
+
+    Attributes:
+        slopes: Gradients that lie in no ``.grad``, by the identity of their leaf; only while they are told of.
+    """
 
     def __init__(self) -> None:
         self.refs: list[weakref.ref[torch.Tensor]] = []
+        self.slopes: dict[int, torch.Tensor] = {}
 
     @property
     def leaves(self) -> list[torch.Tensor]:
         """What losses were traced back to, as far as it is still there."""
         return [leaf for ref in self.refs if (leaf := ref()) is not None]
+
+    def gradient_of(self, leaf: torch.Tensor) -> torch.Tensor | None:
+        """Return what the loop has as the gradient of a leaf."""
+        return self.slopes.get(id(leaf), leaf.grad)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:

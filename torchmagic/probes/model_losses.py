@@ -77,7 +77,7 @@ class ModelLosses:
             self._inside.append((name, output, site, samples))
             self._taps.listeners.wake_up(self._returned)
 
-    def _differentiated(self, tensors: Any, inputs: Any) -> None:
+    def _differentiated(self, tensors: Any, inputs: Any, frame: FrameType) -> None:
         """Take out losses whose gradients are asked for: the user steps by hand on them, and evaluates nothing."""
         current = self._current()
         if current is not None and current.losses:

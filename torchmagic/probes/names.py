@@ -13,7 +13,7 @@ from torchmagic.probes.expressions import callee, first_argument, receiver
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import is_users
 from torchmagic.probes.variables import held_in
-from torchmagic.tensors.genuine import attributes_of, is_genuine, is_optimizer
+from torchmagic.tensors.genuine import attributes_of, is_genuine, is_optimizer, is_tensor
 
 # Items of a list or dict of models that are looked at.
 MOST_ITEMS = 64
@@ -90,6 +90,12 @@ class Names:
             if id(value) in wanted:
                 found.setdefault(id(value), name)
         return found
+
+    def tensors_of(self, names: Sequence[str]) -> list[torch.Tensor]:
+        """Return the tensors that variables of these names hold now, of as many as do."""
+        wanted = set(names)
+        held = {name: each for name, each in self._candidates() if name in wanted and is_tensor(each)}
+        return [held[name] for name in names if name in held]
 
     def with_loose(self, known: dict[int, str], tensors: Sequence[torch.Tensor]) -> dict[int, str]:
         """Add, for tensors without a name, that of the variable or attribute; a place in a list is none."""

@@ -2,12 +2,14 @@
 
 import math
 import weakref
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
 
+from torchmagic.probes.asked_gradients import AskedGradients
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
@@ -38,9 +40,10 @@ class NonFiniteError(RuntimeError):
 class Nonfinite:
     """Records ``NonfiniteRecord`` once a run: cheap sentinels at every step, one replay when they fire.
 
-    The sentinels are the loss at each backward and the gradients' norm before each step; a loss on a device is read
-    together with that norm. Where several backwards add up to one step, or a function hides them, one small
-    gradient is one too, at the end of each backward. Evaluations, and what optimizers remember, have their own.
+    The sentinels are the loss at each backward, or where ``torch.autograd.grad`` is asked for gradients of weights, and
+    the gradients' norm before each step; a loss on a device is read together with that norm. Where several backwards
+    add up to one step, or a function hides them, one small gradient is one too, at the end of each backward.
+    Evaluations, and what optimizers remember, have their own.
 
     Args:
         cast: Models and optimizers that take part.
@@ -67,6 +70,7 @@ class Nonfinite:
         self._late = LateLook(
             taps, self._memory, self._births, Witnesses(cast), self._far, lost=self._look_at, broken=self._tell_gradient
         )
+        self._asked = AskedGradients(cast, self._memory, self._births, backward=self._backward, tell=self._tell)
         self._loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
         self._sentence = ""
@@ -80,6 +84,7 @@ class Nonfinite:
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
+        self._asked.attach(taps)
         self._late.attach(taps)
         taps.on("backward_error", self._backward_failed)
         taps.on("step_begin", self._stepping)
@@ -90,6 +95,7 @@ class Nonfinite:
         self._memory.clear()
         self._far.clear()
         self._late.begin()
+        self._loss = None
         self._births.step = step + 1
         if self._evaluations.open:
             self._evaluations.close()
@@ -182,10 +188,12 @@ class Nonfinite:
 
     def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, total: float | None, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
+        by_hand = optimizer if isinstance(optimizer, ByHand) else None
         held = [
-            (name, tensor.grad)
+            (name, gradient)
             for name, ref in zip(entry.names, entry.refs, strict=True)
-            if (tensor := ref()) is not None and tensor.grad is not None
+            if (tensor := ref()) is not None
+            and (gradient := tensor.grad if by_hand is None else by_hand.gradient_of(tensor)) is not None
         ]
         if total is None:
             total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
@@ -211,13 +219,15 @@ class Nonfinite:
         if loss is not None and not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
         else:
-            self._tell(self._births.in_backward(bad, loss, frame))
+            record = self._births.in_backward(bad, loss, frame)
+            self._tell(replace(record, without_loss=self._loss is None and not record.proven))
 
     def _tell(self, record: NonfiniteRecord) -> None:
         self._found = True
         self._memory.clear()
         self._evaluations.stop()
         self._late.stop()
+        self._asked.stop()
         if self._recorder is not None:
             self._recorder.add(record)
         self._sentence = sentence(record)

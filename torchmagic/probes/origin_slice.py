@@ -18,6 +18,7 @@ from torchmagic.probes.origin_memory import Call
 from torchmagic.probes.origin_names import names_of
 from torchmagic.probes.origin_purity import body_of, is_pure, tree_of, value_of
 from torchmagic.probes.origin_quiet import quieted
+from torchmagic.probes.origin_target import Target, target_of
 from torchmagic.probes.sites import user_frame
 
 LOSS, GRADIENT, SERVE = "__torchmagic_loss", "__torchmagic_gradient", "__torchmagic_call_"
@@ -71,7 +72,7 @@ def cut(
     tree = tree_of(frame.f_code.co_filename)
     call = call_at(tree, frame.f_code, lasti) if tree is not None else None
     names = names_of(frame) if call is not None else None
-    target = _target(call, names) if call is not None and names is not None and not answer else None
+    target = target_of(call, names) if call is not None and names is not None and not answer else None
     if answer and call is not None:
         target = call, None
     while target is not None and (lifted := _lifted(target[0], frame)) is not None:
@@ -127,24 +128,6 @@ def end_of(code: CodeType, lasti: int) -> tuple[int | None, int | None]:
     return line, column
 
 
-def _target(call: ast.Call, names: Mapping[str, Any]) -> tuple[ast.expr, ast.expr | None] | None:
-    """Return what a call of backward starts from, and the gradient it is given."""
-    function = call.func
-    if not isinstance(function, ast.Attribute) or not function.attr.endswith("backward"):
-        return None
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    owner = function.value
-    of_tensor = not isinstance(owner, ast.Name) or isinstance(names.get(owner.id), torch.Tensor)
-    if ast.unparse(owner) in ("torch.autograd", "autograd") or (call.args and not of_tensor):
-        loss = call.args[0] if call.args else given.get("tensors")
-        gradient = call.args[1] if len(call.args) > 1 else given.get("grad_tensors")
-    else:
-        loss, gradient = owner, call.args[0] if call.args else given.get("gradient")
-    if isinstance(loss, ast.Call) and isinstance(loss.func, ast.Attribute) and loss.func.attr == "scale" and loss.args:
-        loss = loss.args[0]  # the loss itself, not what a gradient scaler makes of it
-    return (loss, gradient) if loss is not None else None
-
-
 def _served(calls: Sequence[Call], code: CodeType, serve: Callable[[list[Call]], Any]) -> dict[Any, tuple[str, Any]]:
     """Return for each place in the code that called a model how it is called again, on what it was given.
 
@@ -188,7 +171,7 @@ def kept_attributes(nodes: Iterable[ast.AST]) -> dict[str, ast.Attribute]:
     return {ast.unparse(each): each for each in found if isinstance(each.value, ast.Name)}
 
 
-def _results(target: tuple[ast.expr, ast.expr | None], swap: _Swap) -> list[ast.stmt]:
+def _results(target: Target, swap: _Swap) -> list[ast.stmt]:
     """Return the statements that keep the loss, and the gradient it is given."""
     results: list[ast.stmt] = []
     for name, value in zip((LOSS, GRADIENT), target, strict=True):

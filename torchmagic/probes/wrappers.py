@@ -7,7 +7,7 @@ torchmagic's frames out of the traceback below its own.
 import inspect
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from torchmagic.tensors.presence import PLAIN
 now = time.perf_counter_ns
 frame_at = sys._getframe
 is_grad_enabled = torch.is_grad_enabled
+is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
 
 class Switchboard(Protocol):
@@ -60,7 +61,7 @@ class PhaseClock:
 
 def wrap_backward(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
-    clock, heard, turn = taps.clock, taps.heard, taps.turn
+    heard, turn = taps.heard, taps.turn
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         mine = turn.has_learned and get_ident() == turn.ident
@@ -70,24 +71,34 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
         taps.emit("backward_begin", tensors, frame_at(1))
         if heard["backward_of_leaf"] and type(tensors) in PLAIN and tensors.is_leaf:
             taps.emit("backward_of_leaf", tensors, frame_at(1))
-        depth, leaves, stack = taps.depth, taps.leaves, taps.stack
-        taps.depth, taps.leaves, taps.stack = 1, False, []
-        began = now() - taps.spent
         try:
-            result = original(tensors, *args, **kwargs)
+            result, took = _go_backward(taps, original, tensors, args, kwargs)
         except BaseException as error:
             hide_ours(error)
             taps.emit("backward_error", tensors, frame_at(1), error)
             raise
-        finally:
-            taps.depth, taps.leaves, taps.stack = depth, leaves, stack
-        took = now() - taps.spent - began
-        clock.backward += took
         if heard["backward_end"]:
             taps.emit("backward_end", tensors, took)
         return result
 
     return named_like(backward, original)
+
+
+def _go_backward(taps: Switchboard, original: Any, tensors: Any, args: Any, kwargs: Any) -> tuple[Any, int]:
+    """Return what an original gives, and the nanoseconds that it took; what recomputes inside makes no events."""
+    depth, leaves, stack = taps.depth, taps.leaves, taps.stack
+    taps.depth, taps.leaves, taps.stack = 1, False, []
+    began = now() - taps.spent
+    try:
+        result = original(tensors, *args, **kwargs)
+    finally:
+        taps.depth, taps.leaves, taps.stack = depth, leaves, stack
+    took = now() - taps.spent - began
+    taps.clock.backward += took
+    return result, took
+
+
+_go_backward.__code__ = uncounted(_go_backward.__code__)
 
 
 # Where the engine is given the inputs, behind the tensors whose gradients are asked for.
@@ -97,14 +108,27 @@ INPUTS = 3
 def wrap_engine(taps: Switchboard, original: Any) -> Any:
     """Wrap what ``torch.autograd.grad`` calls, so that it is seen under whatever name the user imported it.
 
-    ``backward``, which calls the same, has an event of its own.
+    ``backward``, which calls the same, has events of its own. What is asked for inside a model is part of its forward.
     """
-    heard = taps.heard
+    heard, turn = taps.heard, taps.turn
 
     def _engine_run_backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("accumulate_grad") is False and heard["differentiated"] and not (taps.quiet or is_compiling()):
-            taps.emit("differentiated", tensors, args[INPUTS] if len(args) > INPUTS else ())
-        return original(tensors, *args, **kwargs)
+        if kwargs.get("accumulate_grad") is not False or taps.quiet or is_compiling():
+            return original(tensors, *args, **kwargs)
+        inputs: Sequence[Any] = args[INPUTS] if len(args) > INPUTS else ()
+        told = bool(inputs) and not is_wrapped(inputs[0])  # of a transform its outermost call is
+        if told and heard["differentiated"]:
+            taps.emit("differentiated", tensors, inputs, frame_at(1))
+        if taps.depth or not turn.is_mine():
+            return original(tensors, *args, **kwargs)
+        try:
+            gradients, _ = _go_backward(taps, original, tensors, args, kwargs)
+        except BaseException as error:
+            hide_ours(error)
+            raise
+        if told and heard["derived"]:
+            taps.emit("derived", inputs, gradients)
+        return gradients
 
     return named_like(_engine_run_backward, original)
 

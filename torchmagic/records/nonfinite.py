@@ -96,6 +96,7 @@ class NonfiniteRecord:
         evaluation: Number of the evaluation in which it was seen, from 1 on; None in training.
         state: What the optimizer remembers for the parameter and is not finite, such as ``exp_avg_sq``.
         optimizer: Class of that optimizer.
+        without_loss: Whether no loss of the step was seen, so that nobody knows whether it was finite.
         silences: Whether that state is infinite where the update is divided by it, so that the update is zero.
     """
 
@@ -121,6 +122,7 @@ class NonfiniteRecord:
     evaluation: int | None = None
     state: str | None = None
     optimizer: str | None = None
+    without_loss: bool = False
     silences: bool = False
 
     @property

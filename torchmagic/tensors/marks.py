@@ -18,12 +18,15 @@ class Marks:
 
     Args:
         leaves: The leaves; none of them is held.
+        slopes: The gradient of each, None for those in ``.grad``.
     """
 
-    def __init__(self, leaves: Sequence[torch.Tensor]) -> None:
+    def __init__(self, leaves: Sequence[torch.Tensor], slopes: Sequence[torch.Tensor | None] | None = None) -> None:
         self._versions = versions_of(leaves)
         self._shapes = [leaf.shape for leaf in leaves]
-        dense = [(place, slope) for place, leaf in enumerate(leaves) if (slope := _dense_slope(leaf)) is not None]
+        slopes = [leaf.grad for leaf in leaves] if slopes is None else slopes
+        pairs = enumerate(zip(leaves, slopes, strict=True))
+        dense = [(place, slope) for place, (leaf, slope) in pairs if slope is not None and _are_dense(leaf, slope)]
         self._places = [place for place, _ in dense[-MOST_COMPARED:]]
         self._values = [_some(leaves[place]) for place in self._places]
         self._slopes = [_some(slope) for _, slope in dense[-MOST_COMPARED:]]
@@ -36,7 +39,7 @@ class Marks:
         if self._versions != versions_of(leaves):
             return True
         present = (_some(leaves[place]) for place in self._places)
-        return not all(torch.equal(*pair) for pair in zip(self._values, present, strict=True))
+        return not all(_are_same(*pair) for pair in zip(self._values, present, strict=True))
 
     def lie_uphill_of(self, leaves: Sequence[torch.Tensor]) -> bool:
         """Whether the leaves went against their gradients since."""
@@ -46,19 +49,35 @@ class Marks:
         """Whether the leaves went along with their gradients since."""
         return self._cosine(leaves) > 0
 
-    def lead_down_to(self, others: Sequence[torch.Tensor]) -> bool:
-        """Whether other tensors are what the leaves became by a plain step down their gradients."""
-        is_known = self._shapes == [leaf.shape for leaf in others] and sum(map(torch.numel, self._values)) >= FEWEST
-        return is_known and self._cosine(others) < PLAIN_STEP
+    def fit(self, others: Sequence[torch.Tensor]) -> bool:
+        """Whether other tensors have the shapes of the leaves."""
+        return self._shapes == [leaf.shape for leaf in others]
+
+    def lead_down_to(self, others: Sequence[torch.Tensor], *, plainly: bool = True) -> bool:
+        """Whether other tensors are what the leaves became by a step down their gradients, or down to NaN.
+
+        Args:
+            others: The other tensors.
+            plainly: Whether it was straight down.
+        """
+        if not self.fit(others) or sum(map(torch.numel, self._values)) < FEWEST:
+            return False
+        cosine = self._cosine(others)
+        return cosine < (PLAIN_STEP if plainly else 0.0) or math.isnan(cosine)
 
     def _cosine(self, leaves: Sequence[torch.Tensor]) -> float:
-        """Return the cosine of the angle between how the leaves moved and their gradients."""
+        """Return the cosine of the angle between how the leaves moved and their gradients; NaN where all are NaN."""
         dot = moves = slopes = 0.0
+        is_known = not self._places
         for place, value, slope in zip(self._places, self._values, self._slopes, strict=True):
             move = _some(leaves[place]) - value
-            dot += float((slope.conj() * move).sum().real)
-            moves += float(move.abs().square().sum())
-            slopes += float(slope.abs().square().sum())
+            known = torch.isfinite(move) & torch.isfinite(slope)
+            is_known = is_known or bool(known.any())
+            dot += float((slope.conj() * move)[known].sum().real)
+            moves += float(move[known].abs().square().sum())
+            slopes += float(slope[known].abs().square().sum())
+        if not is_known:
+            return math.nan
         return dot / math.sqrt(moves * slopes) if moves * slopes > 0 else 0.0
 
 
@@ -67,9 +86,12 @@ def versions_of(leaves: Sequence[torch.Tensor]) -> list[int]:
     return [leaf._version for leaf in leaves]  # noqa: SLF001 - documented under this name
 
 
-def _dense_slope(leaf: torch.Tensor) -> torch.Tensor | None:
-    slope = leaf.grad
-    return slope if slope is not None and leaf.layout is slope.layout is torch.strided and leaf.numel() else None
+def _are_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.equal(one, other) or torch.equal(one.nan_to_num(), other.nan_to_num())
+
+
+def _are_dense(leaf: torch.Tensor, slope: torch.Tensor) -> bool:
+    return leaf.layout is slope.layout is torch.strided and leaf.numel() > 0
 
 
 def _some(tensor: torch.Tensor) -> torch.Tensor:

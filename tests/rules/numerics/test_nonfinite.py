@@ -257,3 +257,10 @@ def test_bad_data_that_a_division_made_stay_at_its_line_where_others_divide_by_a
     (finding,) = nonfinite_input(run)
     assert finding.source == LINE.source
     assert "clamp_min" in finding.fix
+
+
+def test_what_is_not_known_of_a_loss_is_not_said():
+    known, unknown = (born(Birth.GRADIENT, without_loss=each)["nonfinite-gradient"][0] for each in (False, True))
+    assert known.title.endswith("although the loss is finite")
+    assert unknown.title.endswith("at step 6")
+    assert unknown.why == "No loss was seen in this step: either it is not finite, or its derivative is not."

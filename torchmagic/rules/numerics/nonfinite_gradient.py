@@ -37,6 +37,7 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is not Birth.GRADIENT:
             continue
+        seen = not record.without_loss
         likely = f"; the graph holds {record.op}, whose derivative can be infinite" if record.op else ""
         if record.proven:
             likely = f": {record.op} gives the first gradient that is not ({record.cause})"
@@ -44,8 +45,8 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
             rule="nonfinite-gradient",
             severity=Severity.ERROR,
             confidence=0.95,
-            title=f"the gradient of {record.parameter or 'the loss'} is non-finite at step {record.step} "
-            "although the loss is finite",
+            title=f"the gradient of {record.parameter or 'the loss'} is non-finite at step {record.step}"
+            + (" although the loss is finite" if seen else ""),
             module=record.module,
             parameter=record.parameter,
             **line_of(record.place),
@@ -58,6 +59,8 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
                 "operator" if record.proven else "likely operator": record.op or "not seen",
                 "cause": record.cause.value,
             },
-            why=f"The forward is finite and its derivative is not{likely}.",
+            why=f"The forward is finite and its derivative is not{likely}."
+            if seen
+            else "No loss was seen in this step: either it is not finite, or its derivative is not.",
             fix=CURES.get(record.cause, DEFAULT_CURE),
         )
