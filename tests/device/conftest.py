@@ -37,10 +37,20 @@ def library():
 
 
 @pytest.fixture(scope="session")
-def facts(library):
+def told_by(library):
+    """Return a function that runs a script with the device and returns the JSON that it prints last."""
+
+    def run(script):
+        done = subprocess.run(
+            [sys.executable, HERE / script, library], check=False, capture_output=True, text=True, timeout=500
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def facts(told_by):
     """What happened on the device; reading its memory from the host would have ended the process that tried."""
-    done = subprocess.run(
-        [sys.executable, HERE / "facts.py", library], check=False, capture_output=True, text=True, timeout=500
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return told_by("facts.py")

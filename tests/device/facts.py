@@ -15,6 +15,8 @@ from torch.nn import functional
 import torchmagic
 from torchmagic.debuggers.watching import watch
 from torchmagic.records.note import EnvironmentRecord, FailureRecord
+from torchmagic.tensors import near
+from torchmagic.tensors.reduce import fetch
 
 STEPS = 40
 LEVELS = "basic", "intermediate", "advanced", "expert"
@@ -90,6 +92,33 @@ def waits(level):
         )
 
     return (added(3 * STEPS) - added(STEPS)) / (2 * STEPS)
+
+
+def first_looks():
+    """Return how often more the host waits at the highest level, in a training of a single step."""
+    with_us = sim.counted(lambda: watched(steps=1, level="expert"))[1]
+    return with_us - sim.counted(lambda: train(steps=1))[1]
+
+
+def fetched():
+    """Return values of several types as they come from the device, and the transfers."""
+    values = [2.5, 7, 3.0, True, 1 << 20, -0.25, 9]
+    scalars = [torch.tensor(each).to("sim") for each in values[:-1]] + [torch.tensor(values[-1])]
+    found, transfers = sim.counted(lambda: fetch(scalars))
+    return values, found, transfers
+
+
+def brought():
+    """Return whether tensors of two types, and one of the host, come as they are, and the transfers, two for floats."""
+    kinds = (torch.float32, 5), (torch.int64, 3), (torch.float32, 4), (torch.float32, 6)
+    there = [*(torch.arange(size, dtype=dtype).to("sim") for dtype, size in kinds), torch.arange(2)]
+    limit, near.SMALL_BYTES = near.SMALL_BYTES, 40
+    try:
+        found, transfers = sim.counted(lambda: near.all_brought_near(there))
+    finally:
+        near.SMALL_BYTES = limit
+    here = [torch.arange(size, dtype=dtype) for dtype, size in kinds]
+    return all(map(torch.equal, found, [*here, torch.arange(2)])), transfers
 
 
 def replayed():
@@ -191,7 +220,10 @@ def main():
     facts = {
         "bits": bits(half=False),
         "half": bits(half=True),
-        "waits": {level: waits(level) for level in LEVELS[:2]},
+        "waits": {level: waits(level) for level in LEVELS},
+        "first looks": first_looks(),
+        "fetched": fetched(),
+        "brought": brought(),
         "replayed": replayed(),
         "pages": pages(),
         "mismatch": mismatch(),

@@ -20,7 +20,24 @@ def test_a_page_of_a_run_tells_the_device_and_how_it_computes(facts):
 
 def test_the_sentinels_wait_for_the_device_once_a_step(facts):
     assert 0.9 < facts["waits"]["basic"] < 1.5  # and now and then for a closer look
-    assert facts["waits"]["intermediate"] < 2
+    assert facts["waits"]["intermediate"] < 1.5
+    assert facts["waits"]["advanced"] < 2
+
+
+def test_every_statistic_at_every_step_waits_once_for_those_of_a_kind(facts):
+    kinds = ("gradients and losses", "weights and updates", "outputs")
+    assert facts["waits"]["expert"] < len(kinds) + 1
+    assert facts["first looks"] < 45  # a snapshot of each parameter, gradient and output is in it
+
+
+def test_values_of_several_types_come_by_one_transfer_in_their_order(facts):
+    wanted, found, transfers = facts["fetched"]
+    assert found == wanted
+    assert transfers == 1
+
+
+def test_tensors_come_together_as_far_as_they_fit(facts):
+    assert facts["brought"] == [True, 3]
 
 
 def test_the_origin_is_found_and_what_is_replayed_draws_no_numbers(facts):

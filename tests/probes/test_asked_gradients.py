@@ -208,7 +208,9 @@ for _ in range({calls}):
 
 
 def test_what_is_differentiated_beside_a_training_is_not_its_loss(run_cell):
-    source = NET + """
+    source = (
+        NET
+        + """
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(6):
     opt.zero_grad()
@@ -217,6 +219,7 @@ for step in range(6):
     for at in (0.0, -1.0):
         grad(lambda a: (net(a) * 0).log().sum())(x), grad(torch.log)(torch.tensor(at))
 """
+    )
     run, _ = run_cell(source)
     assert not run.findings
     assert len(run.series("loss")[1]) == 6

@@ -16,7 +16,7 @@ from torchmagic.probes.riders import Riders
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.moments import moments_and
 from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, total_norm
 
@@ -128,15 +128,15 @@ class Gradients:
             return
         wanted = self._pacer.wants("gradients")
         if wanted:
-            total = self._look_closer(optimizer, entry)
-            self.riders.arrive(fetch(self.riders.tensors))
+            total, values = self._look_closer(optimizer, entry, self.riders.tensors)
+            self.riders.arrive(values)
         else:
             total = self._together(gradients) if self.riders.waiting else quick_total(gradients, pack=entry.packs)
         highest = max(total, *self._norms_before_clip()) if self._clips else total  # clipping hides a spike
         if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
             self.alarmed = state.outliers.may_look()
             if self.alarmed and not wanted:
-                self._look_closer(optimizer, entry)
+                self._look_closer(optimizer, entry, ())
         self.total = total
         self._recorder.append("grad_norm", (total,))
         if len(self._cast.at_work.members) > 1 and (entry.name in self._told or len(self._told) < MOST_TOLD):
@@ -158,13 +158,15 @@ class Gradients:
                 self._recorder.append("grad_norm_before_clip", (norm,))
         return found
 
-    def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer) -> float:
-        """Record the statistics of each gradient; return the total norm."""
+    def _look_closer(
+        self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer, scalars: Sequence[torch.Tensor]
+    ) -> tuple[float, list[float]]:
+        """Record the statistics of each gradient; return the total norm, and what scalars hold."""
         began = now()
         owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         of = optimizer.gradient_of if isinstance(optimizer, ByHand) else _grad
         held = [(n, gradient) for n, p in zip(entry.names, owners, strict=True) if (gradient := of(p)) is not None]
-        measured = moments_of([gradient for _, gradient in held])
+        measured, brought = moments_and([gradient for _, gradient in held], scalars)
         kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
         lengths: Sequence[float] = ()
         if self._recorder is not None and kept:
@@ -174,7 +176,7 @@ class Gradients:
             for metric, values in zip(METRICS, (lengths, means, deviations, peaks, zeros, broken), strict=True):
                 self._recorder.append(metric, values, names)
         self._pacer.pay("gradients", now() - began)
-        return total_norm(lengths)
+        return total_norm(lengths), brought
 
 
 def _grad(parameter: torch.Tensor) -> torch.Tensor | None:

@@ -11,6 +11,7 @@ from torchmagic.probes.members import Model
 from torchmagic.probes.origin_memory import Call
 from torchmagic.tensors.finite import is_finite
 from torchmagic.tensors.presence import has_numbers
+from torchmagic.tensors.reduce import norms
 
 # A witness must be quick to look at.
 MOST_VALUES = 65_536
@@ -47,9 +48,10 @@ class Witnesses:
         """Return the same of what a loop steps by hand, which may be tensors of no model."""
         named = [pair for entry in self._cast.at_work.stand_ins for pair in zip(entry.names, entry.refs, strict=True)]
         held = [(name, value.grad) for name, ref in named if (value := ref()) is not None]
-        return [
-            (name, grad) for name, grad in held if grad is not None and _suits(grad, far=far) and not is_finite(grad)
-        ]
+        looked_at = [(name, grad) for name, grad in held if grad is not None and _suits(grad, far=far)]
+        if math.isfinite(sum(norms([grad for _, grad in looked_at]))):
+            return []
+        return [(name, grad) for name, grad in looked_at if not is_finite(grad)]
 
     def _gradient(self, name: str, model: Model, *, far: bool) -> torch.Tensor | None:
         ref = self._known.get(name)

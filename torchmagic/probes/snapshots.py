@@ -1,6 +1,7 @@
 """This file takes snapshots: histograms of weights, gradients and outputs, ever more rarely, and as the run ends."""
 
 import math
+from collections.abc import Iterator, Sequence
 from time import monotonic, thread_time
 from types import FrameType
 from typing import Any
@@ -16,6 +17,7 @@ from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
 from torchmagic.records.tensor import Histogram, even_edges
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
+from torchmagic.tensors.near import all_brought_near
 
 # A histogram of this many values, taken at even distances, looks like that of all.
 MOST_VALUES = 1 << 14
@@ -25,6 +27,10 @@ MOST_BINS, LEAST_BINS = 64, 4
 MOST_SNAPSHOTS = 12_000
 # The end of a run waits no longer than this for the last look: so many seconds, and a share of the run's own.
 MOST_SECONDS, MOST_SHARE = 0.1, 0.05
+# Tensors that are looked at between two looks at the clock.
+TOGETHER = 8
+# What a tensor is, the name of the parameter or path of the module, and the tensor, of any shape.
+Wanted = tuple[SnapshotKind, str, torch.Tensor]
 FULL = f"the history of tensors was full after {MOST_SNAPSHOTS} snapshots: later ones were not taken"
 
 
@@ -37,6 +43,7 @@ class Snapshots:
         self._due = True
         self._taken = 0
         self._seen: set[str] = set()
+        self._waiting: list[Wanted] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for steps, and for the innermost modules where another probe has them told."""
@@ -47,6 +54,9 @@ class Snapshots:
     def flush(self, step: int) -> None:
         """Decide whether the next step is one of those."""
         self._seen.clear()
+        if self._waiting:  # where no optimizer steps
+            self._take(self._waiting)
+            self._waiting.clear()
         self._due = (step + 1) & step == 0 and self._taken < MOST_SNAPSHOTS
         if self._taken >= MOST_SNAPSHOTS and self._recorder is not None:
             self._recorder.add(NoteRecord(text=FULL))
@@ -55,30 +65,42 @@ class Snapshots:
     def detach(self) -> None:
         """Take none any more."""
         self._due, self._recorder = False, None
+        self._waiting.clear()
 
     def _output(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._due and isinstance(output, torch.Tensor):
             path = self._cast.path_of(module)
             if path is not None and path not in self._seen:  # the first call of a shared module stands for all
                 self._seen.add(path)
-                self._take(SnapshotKind.ACTIVATION, path, output)
+                self._meet((SnapshotKind.ACTIVATION, path, output))
+
+    def _meet(self, output: Wanted) -> None:
+        """Take an output; one on a device with the parameters, by one transfer, as it is now."""
+        kind, path, values = output
+        if values.is_cpu or not readable(values):
+            self._take([output])
+        else:
+            self._waiting.append((kind, path, _spread(values.detach().reshape(-1), MOST_VALUES).clone()))
 
     def _parameters(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         if not self._due:
             return
         entry = self._cast.optimizer(optimizer)
-        for name, ref in zip(entry.names, entry.refs, strict=True):
-            tensor = ref()
-            if tensor is not None:
-                self._take(SnapshotKind.WEIGHT, name, tensor)
-                if tensor.grad is not None:
-                    self._take(SnapshotKind.GRADIENT, name, tensor.grad)
+        pairs = [
+            (name, value) for name, ref in zip(entry.names, entry.refs, strict=True) if (value := ref()) is not None
+        ]
+        wanted, self._waiting = self._waiting, []
+        for name, value in pairs:
+            wanted.append((SnapshotKind.WEIGHT, name, value))
+            if value.grad is not None:
+                wanted.append((SnapshotKind.GRADIENT, name, value.grad))
+        self._take(wanted)
 
-    def _take(self, kind: SnapshotKind, subject: str, tensor: torch.Tensor) -> None:
-        if self._recorder is None or self._taken >= MOST_SNAPSHOTS:
+    def _take(self, wanted: list[Wanted]) -> None:
+        left = MOST_SNAPSHOTS - self._taken
+        if self._recorder is None or left <= 0:
             return
-        taken = snapshot(kind, subject, self._recorder.step, tensor)
-        if taken is not None:
+        for taken in snapshots(wanted[:left], self._recorder.step):
             self._taken += 1
             self._recorder.add(taken)
 
@@ -111,35 +133,32 @@ class LastLook:
         until = thread_time() + self._most_seconds + MOST_SHARE * (monotonic() - self._began)
         known = [pair for entry in self._cast.optimizers for pair in zip(entry.names, entry.refs, strict=True)]
         for kind in (SnapshotKind.WEIGHT, SnapshotKind.GRADIENT):
-            for name, ref in known:
-                tensor = ref()
-                seen = tensor.grad if tensor is not None and kind is SnapshotKind.GRADIENT else tensor
-                if seen is None or thread_time() > until:
-                    continue
-                look = snapshot(kind, name, recorder.step, seen)
-                if look is not None:
-                    recorder.add(look)
+            held = [(name, value) for name, ref in known if (value := ref()) is not None]
+            seen = [(kind, name, value.grad if kind is SnapshotKind.GRADIENT else value) for name, value in held]
+            wanted = [(what, name, each) for what, name, each in seen if each is not None]
+            for start in range(0, len(wanted), TOGETHER):
+                if thread_time() <= until:
+                    for look in snapshots(wanted[start : start + TOGETHER], recorder.step):
+                        recorder.add(look)
 
 
-def snapshot(kind: SnapshotKind, subject: str, step: int, tensor: torch.Tensor) -> SnapshotRecord | None:
-    """Return how the values of a tensor are spread; None where it has none that can be read.
+def snapshots(wanted: Sequence[Wanted], step: int) -> Iterator[SnapshotRecord]:
+    """Yield how the values of tensors are spread; those that have none that can be read are left out.
 
     Args:
-        kind: What the tensor is.
-        subject: Name of the parameter, or path of the module.
+        wanted: The tensors.
         step: Optimizer steps made so far.
-        tensor: Of any shape.
     """
-    if not readable(tensor) or not tensor.numel():
-        return None
-    flat = tensor.detach().reshape(-1)
-    return SnapshotRecord(
-        what=kind,
-        subject=subject,
-        step=step,
-        histogram=_histogram(_spread(flat, MOST_VALUES)),
-        values=tuple(map(float, _magnitudes(_spread(flat, NUM_SAMPLES)).tolist())),
-    )
+    held = [each for each in wanted if readable(each[2]) and each[2].numel()]
+    near = all_brought_near([_spread(tensor.detach().reshape(-1), MOST_VALUES) for _, _, tensor in held])
+    for (kind, subject, _), values in zip(held, near, strict=True):
+        yield SnapshotRecord(
+            what=kind,
+            subject=subject,
+            step=step,
+            histogram=_histogram(values),
+            values=tuple(map(float, _magnitudes(_spread(values, NUM_SAMPLES)).tolist())),
+        )
 
 
 def _histogram(values: torch.Tensor) -> Histogram | None:

@@ -14,7 +14,7 @@ from torchmagic.probes.pacing import next_look
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.presence import is_freed, is_stored
-from torchmagic.tensors.reduce import is_measurable, values_of
+from torchmagic.tensors.reduce import fetch, is_measurable, values_of
 
 # Steps between the first look and a comparison; elements of a parameter, and parameters, that are looked at.
 FEWEST_STEPS = 5
@@ -60,21 +60,16 @@ class _Sample(NamedTuple):
         found = values_of(gradient).reshape(-1)[self.places] != 0
         return self._replace(stirred=found if self.stirred is None else found | self.stirred)
 
-    def unchanged(self) -> float:
-        """Return the share of the elements that are the same bits; NaN where that says nothing.
-
-        Zeros may be held there by a mask, and elements as large as the largest by a bound.
-        """
+    def counts(self) -> list[torch.Tensor]:
+        """Return how many elements tell something, how many of these are the same bits, and both for a second try."""
         present = self._present()
         if present is None:
-            return math.nan
+            return []
         if self.blind:
-            return math.nan if self.stirred is None else _share(present, self.values, self.stirred)
-        if self.settled is not None and self.stirred is not None:
-            share = _share(present, self.settled, self.stirred)
-            if not math.isnan(share):
-                return share
-        return _share(present, self.values, None)
+            return [] if self.stirred is None else _counts(present, self.values, self.stirred)
+        first = self.settled is not None and self.stirred is not None
+        tried = _counts(present, self.settled, self.stirred) if first and self.settled is not None else []
+        return [*tried, *_counts(present, self.values, None)]
 
     def _present(self) -> torch.Tensor | None:
         tensor = self.ref()
@@ -177,7 +172,7 @@ class Standstill:
         first, samples = self._samples[key]
         if self._recorder is None or not samples or self._recorder.step - first < FEWEST_STEPS * len(self._samples):
             return
-        self._shares[key] = [each.unchanged() for each in samples]
+        self._shares[key] = _unchanged(samples)
 
     def _tell(self, key: int) -> None:
         """Hand over what was found, and go on with what hardly moved."""
@@ -194,12 +189,23 @@ def _named(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> list[tup
     return list(zip(names, owners, strict=True))[:MOST_PARAMETERS]
 
 
-def _share(present: torch.Tensor, before: torch.Tensor, among: torch.Tensor | None) -> float:
+def _unchanged(samples: list[_Sample]) -> list[float]:
+    """Return the share of each sample's elements that are the same bits; NaN where that says nothing."""
+    counts = [each.counts() for each in samples]
+    values = iter(fetch([number for each in counts for number in each]))
+    pairs = [[(next(values), next(values)) for _ in each[::2]] for each in counts]
+    return [next((same / count for count, same in each if count), math.nan) for each in pairs]
+
+
+def _counts(present: torch.Tensor, before: torch.Tensor, among: torch.Tensor | None) -> list[torch.Tensor]:
+    """Return how many elements are free to move, and how many of these did not.
+
+    Zeros may be held there by a mask, and elements as large as the largest by a bound.
+    """
     sizes = before.abs()
     free = (sizes > 0) & (sizes < sizes.max())
     free = free if among is None else free & among
-    count = int(free.sum())
-    return float(((present == before) & free).sum()) / count if count else math.nan
+    return [free.sum(), ((present == before) & free).sum()]
 
 
 def _sample(name: str, parameter: torch.Tensor) -> _Sample | None:

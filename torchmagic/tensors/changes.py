@@ -9,7 +9,7 @@ import torch
 from torch._utils import _flatten_dense_tensors
 
 from torchmagic.tensors.presence import is_stored
-from torchmagic.tensors.reduce import is_single, norms, packs_well, values_of
+from torchmagic.tensors.reduce import is_single, norms, norms_and, packs_well, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
 SAMPLE_SIZE = 1 << 20
@@ -75,9 +75,12 @@ class Copy:
         pushes = [self._push(each) for each in gradients]
         if self._pack:
             return self._together(after, pushes)
-        lengths, moves = norms(self._values), torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
-        swallowed = [_swallowed(move, push) for move, push in zip(moves, pushes, strict=True)]
-        return list(map(Change, lengths, norms(moves), swallowed))
+        moves = torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
+        counts = [_counts(move, push) for move, push in zip(moves, pushes, strict=True)]
+        lengths, numbers = norms_and([*self._values, *moves], [number for each in counts for number in each])
+        values = iter(numbers)
+        swallowed = [_swallowed(next(values), next(values)) if each else math.nan for each in counts]
+        return list(map(Change, lengths[: len(after)], lengths[len(after) :], swallowed))
 
     def _sample(self, tensor: torch.Tensor) -> torch.Tensor:
         if is_single(tensor) and tensor.numel() <= self._limit:  # the usual case, by the short way
@@ -141,11 +144,15 @@ def sample(tensor: torch.Tensor, limit: int) -> torch.Tensor:
     return tensor[tuple(places)]
 
 
-def _swallowed(move: torch.Tensor, push: torch.Tensor | None) -> float:
+def _counts(move: torch.Tensor, push: torch.Tensor | None) -> list[torch.Tensor]:
+    """Return how many elements should have moved, and how many did; none where nobody knows."""
     if push is None or push.shape != move.shape:
-        return math.nan
-    asked = int(torch.count_nonzero(push))
-    return 1 - int(torch.count_nonzero(torch.logical_and(push, move))) / asked if asked else math.nan
+        return []
+    return [torch.count_nonzero(push), torch.count_nonzero(torch.logical_and(push, move))]
+
+
+def _swallowed(asked: float, moved: float) -> float:
+    return 1 - moved / asked if asked else math.nan
 
 
 def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:

@@ -31,6 +31,11 @@ def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
     Args:
         tensors: Tensors of any shape, dtype, layout and device.
     """
+    return moments_and(tensors, ())[0]
+
+
+def moments_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]) -> tuple[list[Moments], list[float]]:
+    """Return the same, and the values of zero-dim tensors by the same transfer."""
     values = [_readable(tensor) for tensor in tensors]
     found = [UNREADABLE] * len(values)
     small: list[int] = []
@@ -40,11 +45,11 @@ def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
             found[i] = _closely(each)
         elif each is not None:
             (small if each.device.type == "cpu" and each.numel() <= FEW_VALUES else large).append(i)
-    for places, measured in ((small, _together), (large, _by_kernels)):
-        given = [each for i in places if (each := values[i]) is not None]
-        for i, each, cheap in zip(places, given, measured(given), strict=True):
-            found[i] = cheap if cheap is not None else _closely(each)
-    return found
+    few, many = ([each for i in places if (each := values[i]) is not None] for places in (small, large))
+    measured, brought = _by_kernels(many, scalars)
+    for i, each, cheap in zip((*small, *large), (*few, *many), (*_together(few), *measured), strict=True):
+        found[i] = cheap if cheap is not None else _closely(each)
+    return found, brought
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -110,8 +115,10 @@ def _numbers(tensor: torch.Tensor) -> torch.Tensor | None:
         return None
 
 
-def _by_kernels(tensors: list[torch.Tensor]) -> list[Moments | None]:
-    """Measure tensors by sum, dot, aminmax and count_nonzero; None for one that needs a closer look."""
+def _by_kernels(
+    tensors: list[torch.Tensor], scalars: Sequence[torch.Tensor]
+) -> tuple[list[Moments | None], list[float]]:
+    """Measure tensors by sum, dot, aminmax and count_nonzero, None for one that needs a closer look; fetch scalars."""
     sums: list[torch.Tensor] = []
     num_pieces = []
     for tensor in tensors:
@@ -124,12 +131,14 @@ def _by_kernels(tensors: list[torch.Tensor]) -> list[Moments | None]:
         except UNREADABLE_ERRORS:
             del sums[before:]
         num_pieces.append((len(sums) - before) // NUM_SUMS)
-    numbers_found = np.array(fetch(sums)).reshape(-1, NUM_SUMS)
+    brought = fetch([*sums, *scalars])
+    numbers_found = np.array(brought[: len(sums)]).reshape(-1, NUM_SUMS)
     ends = np.cumsum(num_pieces)
-    return [
+    found = [
         _combined(tensor.numel(), numbers_found[end - num : end])
         for tensor, num, end in zip(tensors, num_pieces, ends, strict=True)
     ]
+    return found, brought[len(sums) :]
 
 
 def _combined(count: int, pieces: np.ndarray) -> Moments | None:

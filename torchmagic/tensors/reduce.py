@@ -84,8 +84,14 @@ def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:
         return [scalar.item() for scalar in scalars]
     first = next(scalar.device for scalar in scalars if scalar.device.type != "cpu")
     wide = torch.float64 if first.type == "cuda" else torch.float32  # not every device knows float64
-    together = torch.stack([scalar.to(device=first, dtype=wide) for scalar in scalars])
-    return together.tolist()
+    places: dict[torch.dtype, list[int]] = {}
+    for place, scalar in enumerate(scalars):
+        places.setdefault(scalar.dtype, []).append(place)
+    # those of one type are cast together: each cast is a kernel that has to be launched
+    parts = [torch.stack([scalars[place].to(first) for place in each]).to(wide) for each in places.values()]
+    values = (parts[0] if len(parts) == 1 else torch.cat(parts)).tolist()
+    order = [place for each in places.values() for place in each]
+    return [value for _, value in sorted(zip(order, values, strict=True))]
 
 
 def total_norm(values: Sequence[float]) -> float:
