@@ -245,17 +245,26 @@ for step in range(4):
     assert "although the loss is finite" not in finding.title + finding.why
 
 
-@pytest.mark.parametrize("call", ["grad(torch.sum, argnums=3)(x)", "grad(torch.sum)()", "grad(lambda a: a)(x)"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "grad(torch.sum, argnums=3)(x)",
+        "grad(torch.sum)()",
+        "grad(lambda a: a)(x)",
+        "grad(lambda a: 1 / 0)(x)",
+        "torch.autograd.grad(x.sum(), x)",
+    ],
+)
 def test_what_torch_refuses_is_refused_as_without_us(run_cell, call):
-    source = (
-        NET
-        + f"""
+    source = f"""
+import traceback
+{NET}
 try:
     {call}
 except Exception as error:
-    said = type(error), str(error)
+    frames = [(each.name, each.lineno) for each in traceback.extract_tb(error.__traceback__)[1:]]
+    said = type(error), str(error), frames
 """
-    )
     _, names = run_cell(source)
     alone = {"torch": torch, "nn": torch.nn}
     exec(source, alone)  # noqa: S102 - the source is ours

@@ -18,7 +18,8 @@ def wrap_functional(taps: Switchboard, original: Any) -> Any:
     heard = taps.heard
 
     def grad_and_value_impl(func: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> Any:  # noqa: FBT001 - torch's signature
-        if taps.quiet or is_compiling() or level() is not None or not heard["functional_gradient"]:
+        told = heard["functional_begin"] or heard["functional_gradient"]
+        if taps.quiet or is_compiling() or level() is not None or not told:
             return original(func, argnums, has_aux, args, kwargs)
         inputs = _inputs(args, argnums)
         taps.emit("functional_begin", inputs)

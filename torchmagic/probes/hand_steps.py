@@ -31,7 +31,8 @@ class HandSteps:
 
     A step is a change, in place, of tensors that a loss was traced back to, after its backward; it is noticed with the
     next batch, forward, loss or backward. New tensors that take their place count where they lie straight down the
-    gradients. Once an optimizer of torch's steps, its steps are those of the run, and nothing is looked for any more.
+    gradients. ``torch.autograd.grad`` and ``torch.func.grad`` count as a backward of what they are asked for. Once an
+    optimizer of torch's steps, its steps are those of the run, and nothing is looked for any more.
     Records ``HandStepsRecord`` as a run ends in which none did.
 
     Args:
