@@ -57,6 +57,15 @@ class HandLeaves:
         self._cast.stand_in(self.stands)
         self._places = [places[id(leaf)] for leaf in self.present]
 
+    def move_to(self, others: Sequence[torch.Tensor]) -> None:
+        """Follow what a step made of these, in their order and under their names."""
+        entry = self._cast.optimizer(self.stands)
+        if len(others) != len(entry.names):
+            self.follow(others)
+            return
+        self.stands.refs = [weakref.ref(leaf) for leaf in others]
+        entry.refs = list(self.stands.refs)
+
     def in_order(self, others: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
         """Return tensors that come as the leaves came, in the order in which these are followed."""
         return [others[place] for place in self._places] if len(others) == len(self._places) else others

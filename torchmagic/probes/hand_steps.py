@@ -132,8 +132,9 @@ class HandSteps:
         known = {id(leaf) for leaf in self._leaves.present}
         if not asked or all(id(leaf) in known for leaf in asked):
             return
-        if self._leads_to(self._leaves.in_order(asked)):
-            self._move_to(asked)
+        moved = self._leaves.in_order(asked)
+        if self._leads_to(moved):
+            self._move_to(moved)
         elif self._walks < MOST_WALKS:
             self._walks += 1
             self._leaves.marks = None
@@ -150,7 +151,7 @@ class HandSteps:
     def _move_to(self, others: Sequence[torch.Tensor]) -> None:
         """Close a step that made other tensors of the leaves."""
         self._leaves.marks = None
-        self._leaves.follow(others)
+        self._leaves.move_to(others)
         self._close(downhill=True)
 
     def _await(self, tensors: Any, nanoseconds: int) -> None:
@@ -177,11 +178,12 @@ class HandSteps:
         marks = self._leaves.marks
         if marks is not None and self._leaves.have_changed():
             self._leaves.marks = None
-            self._close(downhill=self._steps < MOST_JUDGED and marks.lie_uphill_of(self._leaves.present))
+            downhill = self._steps < MOST_JUDGED and marks.lie_uphill_of(self._leaves.present)
+            self._close(downhill=downhill, in_place=True)
 
-    def _close(self, *, downhill: bool) -> None:
+    def _close(self, *, downhill: bool, in_place: bool = False) -> None:
         self._changes += 1
-        if self._changes == 1 and self._leaves.are_grouped():
+        if self._changes == 1 and in_place and self._leaves.are_grouped():
             self._patience = PATIENCE
         if self._changes >= self._patience:
             self._steps, self._walks = self._steps + 1, 0
