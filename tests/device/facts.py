@@ -121,6 +121,30 @@ def brought():
     return all(map(torch.equal, found, [*here, torch.arange(2)])), transfers
 
 
+def by_hand():
+    """Return, of a loop that steps by hand, how often more a step the host waits, its steps, and if it is as bare."""
+
+    def train(steps):
+        torch.manual_seed(0)
+        w = torch.zeros(64, 10, device="sim").requires_grad_()
+        x, y = torch.randn(256, 64).to("sim"), torch.randn(256, 10).to("sim")
+        for _ in range(steps):
+            (x @ w - y).square().mean().backward()
+            with torch.no_grad():
+                w -= 0.1 * w.grad
+            w.grad = None
+        return [w.detach().cpu()]
+
+    def added(steps):
+        bare, waited = sim.counted(lambda: train(steps))
+        with watch(save=False, budget=0.0) as run:
+            found, waits = sim.counted(lambda: train(steps))
+        return waits - waited, run.steps, same(found, bare)
+
+    (few, *_), (many, steps, as_it_was) = added(STEPS), added(3 * STEPS)
+    return (many - few) / (2 * STEPS), steps, as_it_was
+
+
 def replayed():
     """Return what is found of a step that takes the log of nothing, and whether the rest went on as without us."""
     found, run = watched(sick_at=STEPS // 2, level="basic")
@@ -224,6 +248,7 @@ def main():
         "first looks": first_looks(),
         "fetched": fetched(),
         "brought": brought(),
+        "by hand": by_hand(),
         "replayed": replayed(),
         "pages": pages(),
         "mismatch": mismatch(),

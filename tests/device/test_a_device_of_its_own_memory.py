@@ -30,6 +30,13 @@ def test_every_statistic_at_every_step_waits_once_for_those_of_a_kind(facts):
     assert facts["first looks"] < 45  # a snapshot of each parameter, gradient and output is in it
 
 
+def test_a_loop_that_steps_by_hand_waits_a_few_times_a_step(facts):
+    waits, steps, same = facts["by hand"]
+    assert steps == 3 * 40 - 1  # the last one is seen by nobody: its tensors are gone
+    assert same
+    assert waits < 3  # for the norm, the weights as a backward leaves them, and as the step does
+
+
 def test_values_of_several_types_come_by_one_transfer_in_their_order(facts):
     wanted, found, transfers = facts["fetched"]
     assert found == wanted

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from torchmagic.tensors.changes import sample
+from torchmagic.tensors.near import all_brought_near
 
 # Tensors of which values are compared, and how many values of each.
 MOST_COMPARED, MOST_VALUES = 4, 16
@@ -28,8 +29,8 @@ class Marks:
         pairs = enumerate(zip(leaves, slopes, strict=True))
         dense = [(place, slope) for place, (leaf, slope) in pairs if slope is not None and _are_dense(leaf, slope)]
         self._places = [place for place, _ in dense[-MOST_COMPARED:]]
-        self._values = [_some(leaves[place]) for place in self._places]
-        self._slopes = [_some(slope) for _, slope in dense[-MOST_COMPARED:]]
+        some = _some([*(leaves[place] for place in self._places), *(slope for _, slope in dense[-MOST_COMPARED:])])
+        self._values, self._slopes = some[: len(self._places)], some[len(self._places) :]
 
     def __len__(self) -> int:
         return len(self._versions)
@@ -38,7 +39,7 @@ class Marks:
         """Whether one of the leaves has changed; ``leaf.data -= …`` shows in its values alone."""
         if self._versions != versions_of(leaves):
             return True
-        present = (_some(leaves[place]) for place in self._places)
+        present = _some([leaves[place] for place in self._places])
         return not all(_are_same(*pair) for pair in zip(self._values, present, strict=True))
 
     def lie_uphill_of(self, leaves: Sequence[torch.Tensor]) -> bool:
@@ -69,8 +70,9 @@ class Marks:
         """Return the cosine of the angle between how the leaves moved and their gradients; NaN where all are NaN."""
         dot = moves = slopes = 0.0
         is_known = not self._places
-        for place, value, slope in zip(self._places, self._values, self._slopes, strict=True):
-            move = _some(leaves[place]) - value
+        present = _some([leaves[place] for place in self._places])
+        for now, value, slope in zip(present, self._values, self._slopes, strict=True):
+            move = now - value
             known = torch.isfinite(move) & torch.isfinite(slope)
             is_known = is_known or bool(known.any())
             dot += float((slope.conj() * move)[known].sum().real)
@@ -94,5 +96,7 @@ def _are_dense(leaf: torch.Tensor, slope: torch.Tensor) -> bool:
     return leaf.layout is slope.layout is torch.strided and leaf.numel() > 0
 
 
-def _some(tensor: torch.Tensor) -> torch.Tensor:
-    return sample(tensor.detach(), MOST_VALUES).clone()
+def _some(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return some values of each tensor, on the host; from a device they come together."""
+    flat = [sample(tensor.detach(), MOST_VALUES).reshape(-1) for tensor in tensors]
+    return [near.clone() if near is own else near for near, own in zip(all_brought_near(flat), flat, strict=True)]
