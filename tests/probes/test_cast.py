@@ -303,6 +303,18 @@ def test_a_model_that_lends_its_forward_first_keeps_its_own_parameters(run_cell,
     assert not recwarn  # nobody asks copies that are no leaves for their gradients
 
 
+def test_parameters_that_lie_idle_while_a_function_runs_are_counted(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(2, 3)
+        params = {name: each.detach() for name, each in net.named_parameters()}
+        torch.func.functional_call(net, params, (torch.randn(4, 2),))
+        """
+    )
+    (record,) = run.of(ModelRecord)
+    assert (record.num_trainable, record.num_parameters) == (9, 9)
+
+
 @pytest.mark.parametrize("trained", ["net[1].parameters()", "net.parameters()"])
 def test_layers_that_a_model_got_before_a_later_optimizer_have_their_names(run_cell, trained):
     run, _ = run_cell(

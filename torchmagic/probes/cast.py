@@ -10,7 +10,7 @@ from torch import nn
 
 from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.left_out import LeftOut
-from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy, present
+from torchmagic.probes.members import ByHand, Model, Optimizer, is_lazy, is_trained, present
 from torchmagic.probes.module_parts import buffers_of, is_compiled, parameters_of
 from torchmagic.probes.names import Names, unused
 from torchmagic.probes.pacing import next_look
@@ -160,7 +160,7 @@ class Cast:
                 name=model.name,
                 class_name=model.class_name,
                 num_parameters=sum(p.numel() for p in parameters if not is_lazy(p)),
-                num_trainable=sum(p.numel() for p in parameters if p.requires_grad and not is_lazy(p)),
+                num_trainable=sum(p.numel() for p in parameters if is_trained(p) and not is_lazy(p)),
                 num_bytes=sum(t.numel() * t.element_size() for t in tensors if not is_lazy(t)),
                 compiled=compiled,
             )

@@ -151,3 +151,8 @@ def is_lazy(tensor: torch.Tensor) -> bool:
 
 def _join(prefix: str, path: str) -> str:
     return f"{prefix}.{path}" if path else prefix
+
+
+def is_trained(parameter: torch.Tensor) -> bool:
+    """Whether a parameter asks for gradients; one that a function has put a tensor in the place of is likely to."""
+    return parameter.requires_grad or not isinstance(parameter, nn.Parameter)
