@@ -280,3 +280,25 @@ def test_what_is_known_of_the_steps_before_holds_for_new_tensors(run_cell, name)
     run, names = run_cell(DATA + loop, level="basic", budget=0.0, every=None)
     assert names["lengths"][40] > 100 * max(names["lengths"][5:40])
     assert 40 in run.series("grad_norm", parameter=run.of(HandStepsRecord)[0].parameters[0])[0]
+
+
+def test_a_compiled_step_on_a_function_is_compiled_once_and_gives_the_same(run_cell):
+    source = (
+        DATA
+        + """
+@torch.compile(backend="aot_eager")
+def step(params):
+    gradients, loss = grad_and_value(loss_of)(params, x, y)
+    return {k: v - 0.1 * gradients[k] for k, v in params.items()}
+for _ in range(3):
+    params = step(params)
+"""
+    )
+    torch._dynamo.reset()
+    before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    _, names = run_cell(source)
+    alone = names["step"](names["params"])
+    run, names = run_cell("for _ in range(2):\n    params = step(params)", names=names)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == before + 1
+    assert run.steps == 0
+    assert torch.equal(names["step"](alone)["w"], names["params"]["w"])
