@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 
-from torchmagic.probes.snapshots import snapshot
+from torchmagic.probes.snapshots import snapshots
 from torchmagic.records.codec import decode, encode
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
 from torchmagic.records.tensor import Histogram
@@ -16,7 +16,7 @@ from torchmagic.session.store import Store
 
 
 def taken(values):
-    return snapshot(SnapshotKind.GRADIENT, "net.weight", 3, values)
+    return next(snapshots([(SnapshotKind.GRADIENT, "net.weight", values)], 3))
 
 
 def through_the_short_form(record):

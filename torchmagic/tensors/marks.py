@@ -98,5 +98,6 @@ def _are_dense(leaf: torch.Tensor, slope: torch.Tensor) -> bool:
 
 def _some(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Return some values of each tensor, on the host; from a device they come together."""
-    flat = [sample(tensor.detach(), MOST_VALUES).reshape(-1) for tensor in tensors]
-    return [near.clone() if near is own else near for near, own in zip(all_brought_near(flat), flat, strict=True)]
+    some = [sample(tensor.detach(), MOST_VALUES) for tensor in tensors]
+    some = [each if each.is_cpu else each.reshape(-1) for each in some]  # a class of the user's may not know how
+    return [near.clone() if near is own else near for near, own in zip(all_brought_near(some), some, strict=True)]
