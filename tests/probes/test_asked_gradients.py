@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from torchmagic.analyses.time_split import time_split
+from torchmagic.probes.names import Names
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
@@ -302,3 +303,52 @@ for _ in range(3):
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == before + 1
     assert run.steps == 0
     assert torch.equal(names["step"](alone)["w"], names["params"]["w"])
+
+
+def test_what_a_model_differentiates_inside_is_part_of_its_forward(run_cell):
+    source = (
+        NET
+        + """
+class Forces(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Linear(4, 1)
+    def forward(self, x):
+        first = grad(lambda p, x: functional_call(self.energy, p, (x,)).sum())(dict(self.energy.named_parameters()), x)
+        second = torch.autograd.grad(self.energy(x).sum(), list(self.parameters()), create_graph=True)
+        return second[0] + first["weight"]
+forces = Forces()
+for _ in range(6):
+    forces(x)
+"""
+    )
+    run, _ = run_cell(source)
+    assert run.series("loss") == ([], [])
+    assert run.of(HandStepsRecord) == []
+
+
+def test_a_perturbation_before_an_optimizers_step_is_no_step(run_cell):
+    source = (
+        NET
+        + """
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+weights = list(net.parameters())
+for _ in range(6):
+    gradients = torch.autograd.grad(F.cross_entropy(net(x), y), weights)
+    with torch.no_grad():
+        for w, g in zip(weights, gradients): w += 0.05 * g
+    for w, g in zip(weights, torch.autograd.grad(F.cross_entropy(net(x), y), weights)): w.grad = g
+    with torch.no_grad():
+        for w, g in zip(weights, gradients): w -= 0.05 * g
+    opt.step()
+"""
+    )
+    run, _ = run_cell(source)
+    assert run.steps == 6
+
+
+def test_names_are_looked_for_a_few_times_however_many_samples_come(run_cell, monkeypatch):
+    looks, through = [], Names.of_tensors
+    monkeypatch.setattr(Names, "of_tensors", lambda *given: looks.append(1) or through(*given))
+    run_cell(NET + "for a in torch.randn(300, 4):\n    grad(lambda a: net(a).square().sum())(a)\n")
+    assert len(looks) < 60

@@ -10,7 +10,7 @@ from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.derivatives import are_stepped, of_weights
 from torchmagic.probes.origin_memory import StepMemory
-from torchmagic.probes.sites import Site, caller_of, user_frame
+from torchmagic.probes.sites import caller_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import NonfiniteRecord
 from torchmagic.tensors.finite import is_finite
@@ -87,12 +87,10 @@ class AskedGradients:
         self, loss: torch.Tensor, inputs: Sequence[Any], gradients: Sequence[torch.Tensor], frame: FrameType
     ) -> NonfiniteRecord | None:
         """Return the origin of what is not finite before anything was stepped."""
-        user = user_frame(frame)
-        self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
+        self._births.stand_at(frame)
         if not is_finite(loss):
             return self._births.in_forward(loss, frame)
-        steppers = self._cast.at_work.steppers
-        names = {id(ref()): name for each in steppers for name, ref in zip(each.names, each.refs, strict=True)}
+        names = self._cast.at_work.stepped
         pairs = zip(inputs, gradients, strict=True)
         bad = [(names.get(id(leaf), ""), each) for leaf, each in pairs if not is_finite(each)]
         return self._births.in_backward(bad, loss, frame) if bad else None

@@ -29,6 +29,11 @@ class AtWork:
         """All of them."""
         return [*self.members, *self.stand_ins]
 
+    @property
+    def stepped(self) -> dict[int, str]:
+        """The names of all tensors that they step, by identity."""
+        return {id(ref()): name for each in self.steppers for name, ref in zip(each.names, each.refs, strict=True)}
+
     def notes(self, part: Callable[[Any], None] | None = None) -> dict[int, Any]:
         """Return a dict for what is known of each, by identity; it loses what it has of one that is out.
 

@@ -17,7 +17,7 @@ from torchmagic.probes.origin_trace import Event
 from torchmagic.probes.origin_weights import Sick, Weights, buffer_facts
 from torchmagic.probes.replay import Outcome
 from torchmagic.probes.second_runs import SecondRuns
-from torchmagic.probes.sites import Site, place_of
+from torchmagic.probes.sites import Site, place_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
@@ -50,6 +50,11 @@ class Births:
         self.meant = False
         self.site: Site | None = None
         self.stepped: Instruction | None = None
+
+    def stand_at(self, frame: FrameType | None) -> None:
+        """Take the user's line at a frame, or above it, for the one at which something was seen."""
+        user = user_frame(frame)
+        self.site = Site(user.f_code, user.f_lineno) if user is not None else None
 
     def in_forward(self, loss: torch.Tensor, frame: FrameType | None) -> NonfiniteRecord:
         """Return where a non-finite loss began."""

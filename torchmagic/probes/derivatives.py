@@ -19,5 +19,5 @@ def of_weights(inputs: Any, at_work: AtWork) -> bool:
 
 def are_stepped(tensors: Iterable[object], at_work: AtWork) -> bool:
     """Whether one of several tensors is stepped, by an optimizer or by hand."""
-    stepped = {id(ref()) for entry in at_work.steppers for ref in entry.refs}
+    stepped = at_work.stepped
     return any(id(each) in stepped for each in tensors)

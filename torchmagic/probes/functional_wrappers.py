@@ -14,12 +14,15 @@ level: Callable[[], int | None] = torch._C._functorch.maybe_current_level
 
 
 def wrap_functional(taps: Switchboard, original: Any) -> Any:
-    """Wrap what ``torch.func.grad`` and ``grad_and_value`` call; inside another transform no number can be read."""
+    """Wrap what ``torch.func.grad`` and ``grad_and_value`` call.
+
+    Inside another transform no number can be read; what is asked for inside a model is part of its forward.
+    """
     heard = taps.heard
 
     def grad_and_value_impl(func: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> Any:  # noqa: FBT001 - torch's signature
         told = heard["functional_begin"] or heard["functional_gradient"]
-        if taps.quiet or is_compiling() or level() is not None or not told:
+        if taps.quiet or taps.depth or is_compiling() or level() is not None or not told:
             return original(func, argnums, has_aux, args, kwargs)
         inputs = _inputs(args, argnums)
         taps.emit("functional_begin", inputs)

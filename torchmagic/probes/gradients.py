@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.members import ByHand, Optimizer
+from torchmagic.probes.members import ByHand, Optimizer, gradient_in
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.probe import nothing_waits
@@ -121,7 +121,7 @@ class Gradients:
 
     def _measure(self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer, state: _State) -> None:
         if isinstance(optimizer, ByHand):
-            gradients = [g for leaf in optimizer.leaves if (g := optimizer.gradient_of(leaf)) is not None]
+            gradients = [g for leaf in optimizer.leaves if (g := gradient_in(optimizer, leaf)) is not None]
         else:
             gradients = [g for group in optimizer.param_groups for p in group["params"] if (g := p.grad) is not None]
         if not gradients or self._recorder is None:
@@ -164,8 +164,8 @@ class Gradients:
         """Record the statistics of each gradient; return the total norm, and what scalars hold."""
         began = now()
         owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        of = optimizer.gradient_of if isinstance(optimizer, ByHand) else _grad
-        held = [(n, gradient) for n, p in zip(entry.names, owners, strict=True) if (gradient := of(p)) is not None]
+        pairs = zip(entry.names, owners, strict=True)
+        held = [(name, gradient) for name, owner in pairs if (gradient := gradient_in(optimizer, owner)) is not None]
         measured, brought = moments_and([gradient for _, gradient in held], scalars)
         kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
         lengths: Sequence[float] = ()
@@ -177,7 +177,3 @@ class Gradients:
                 self._recorder.append(metric, values, names)
         self._pacer.pay("gradients", now() - began)
         return total_norm(lengths), brought
-
-
-def _grad(parameter: torch.Tensor) -> torch.Tensor | None:
-    return parameter.grad

@@ -122,10 +122,9 @@ class HandSteps:
 
         Several that move downhill together are weights, by whatever rule; a single one may be a sample.
         """
-        if self._taps is not None and not self._taps.depth:
-            asked = [each for each in inputs if is_measurable(each)]
-            self._plainly = len(asked) == 1
-            self._turn_to(asked)
+        asked = [each for each in inputs if is_measurable(each)]
+        self._plainly = len(asked) == 1
+        self._turn_to(asked)
 
     def _turn_to(self, asked: list[torch.Tensor]) -> None:
         self._look()

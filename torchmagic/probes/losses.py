@@ -76,7 +76,7 @@ class Losses:
         self._recorder, self._taps = recorder, taps
         taps.on("backward_begin", self._backward)
         taps.on("differentiated", self._differentiated)
-        taps.on("functional_gradient", self._derived)
+        taps.on("functional_gradient", self._functional)
         taps.on("step_end", self._fetcher.fetch)
         taps.on("update_end", self._fetcher.fetch)
         self._scaling.attach(taps)
@@ -106,7 +106,7 @@ class Losses:
         if outside and len(tensors) == 1 and of_weights(inputs, self._at_work):
             self._ask(tensors[0], frame)
 
-    def _derived(self, value: torch.Tensor, inputs: Any, gradients: Any, frame: FrameType) -> None:
+    def _functional(self, value: torch.Tensor, inputs: Any, gradients: Any, frame: FrameType) -> None:
         self._ask(value, frame)
 
     def _ask(self, loss: torch.Tensor, frame: FrameType) -> None:

@@ -106,10 +106,6 @@ class ByHand:
         """What losses were traced back to, as far as it is still there."""
         return [leaf for ref in self.refs if (leaf := ref()) is not None]
 
-    def gradient_of(self, leaf: torch.Tensor) -> torch.Tensor | None:
-        """Return what the loop has as the gradient of a leaf."""
-        return self.slopes.get(id(leaf), leaf.grad)
-
     @property
     def param_groups(self) -> list[dict[str, Any]]:
         """One group, as an optimizer has it."""
@@ -156,3 +152,8 @@ def _join(prefix: str, path: str) -> str:
 def is_trained(parameter: torch.Tensor) -> bool:
     """Whether a parameter asks for gradients; one that a function has put a tensor in the place of is likely to."""
     return parameter.requires_grad or not isinstance(parameter, nn.Parameter)
+
+
+def gradient_in(optimizer: torch.optim.Optimizer | ByHand, leaf: torch.Tensor) -> torch.Tensor | None:
+    """Return the gradient with which a tensor is stepped: that in ``.grad``, or the one that a loop holds by itself."""
+    return optimizer.slopes.get(id(leaf), leaf.grad) if isinstance(optimizer, ByHand) else leaf.grad

@@ -16,14 +16,14 @@ from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
 from torchmagic.probes.far_losses import FarLosses
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.late_look import LateLook
-from torchmagic.probes.members import ByHand
+from torchmagic.probes.members import ByHand, gradient_in
 from torchmagic.probes.origin_memory import Instruction, StepMemory
 from torchmagic.probes.origin_weights import Weights
 from torchmagic.probes.origin_witness import Witnesses
 from torchmagic.probes.origin_words import sentence
 from torchmagic.probes.riders import Riders
 from torchmagic.probes.scaling import Scaling
-from torchmagic.probes.sites import Site, caller_of, user_frame
+from torchmagic.probes.sites import caller_of, user_frame
 from torchmagic.probes.state_look import StateLook
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import NonfiniteRecord
@@ -154,8 +154,7 @@ class Nonfinite:
             self._look_at(loss, frame)
 
     def _look_at(self, loss: torch.Tensor, frame: FrameType) -> None:
-        user = user_frame(frame)
-        self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
+        self._births.stand_at(frame)
         if not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
 
@@ -188,12 +187,10 @@ class Nonfinite:
 
     def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, total: float | None, frame: FrameType) -> None:
         entry = self._cast.optimizer(optimizer)
-        by_hand = optimizer if isinstance(optimizer, ByHand) else None
         held = [
             (name, gradient)
             for name, ref in zip(entry.names, entry.refs, strict=True)
-            if (tensor := ref()) is not None
-            and (gradient := tensor.grad if by_hand is None else by_hand.gradient_of(tensor)) is not None
+            if (tensor := ref()) is not None and (gradient := gradient_in(optimizer, tensor)) is not None
         ]
         if total is None:
             total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
@@ -214,8 +211,7 @@ class Nonfinite:
 
     def _tell_gradient(self, bad: list[tuple[str, torch.Tensor]], frame: FrameType) -> None:
         loss = self._loss() if self._loss is not None else None
-        user = user_frame(frame)
-        self._births.site = Site(user.f_code, user.f_lineno) if user is not None else None
+        self._births.stand_at(frame)
         if loss is not None and not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
         else:
