@@ -275,8 +275,8 @@ except Exception as error:
 @pytest.mark.parametrize("name", ["new tensors", "a function's"])
 def test_what_is_known_of_the_steps_before_holds_for_new_tensors(run_cell, name):
     loop = LOOPS[name].replace("range(12)", "range(60)")
-    loop = loop.replace("loss = (", "loss = (1 + 1e4 * (step == 40)) * (").replace(
-        "x, y)", "x, y + 1e4 * (step == 40))", 1
+    loop = loop.replace("loss = (", "loss = (1 + 1e8 * (step == 40)) * (").replace(
+        "x, y)", "x, y + 1e8 * (step == 40))", 1
     )
     run, names = run_cell(DATA + loop, level="basic", budget=0.0, every=None)
     assert names["lengths"][40] > 100 * max(names["lengths"][5:40])
