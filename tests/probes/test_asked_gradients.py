@@ -312,19 +312,24 @@ def test_what_a_model_differentiates_inside_is_part_of_its_forward(run_cell):
 class Forces(nn.Module):
     def __init__(self):
         super().__init__()
-        self.energy = nn.Linear(4, 1)
+        self.energy = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
     def forward(self, x):
         first = grad(lambda p, x: functional_call(self.energy, p, (x,)).sum())(dict(self.energy.named_parameters()), x)
         second = torch.autograd.grad(self.energy(x).sum(), list(self.parameters()), create_graph=True)
-        return second[0] + first["weight"]
+        return second[0] + first["0.weight"]
 forces = Forces()
+opt = torch.optim.SGD(forces.parameters(), lr=0.01)
+said = []
 for _ in range(6):
-    forces(x)
+    loss = (forces(x) - 1).square().mean()
+    for p, g in zip(forces.parameters(), torch.autograd.grad(loss, list(forces.parameters()), allow_unused=True)):
+        p.grad = g
+    opt.step()
+    said.append(loss.item())
 """
     )
-    run, _ = run_cell(source)
-    assert run.series("loss") == ([], [])
-    assert run.of(HandStepsRecord) == []
+    run, names = run_cell(source)
+    assert run.series("loss") == (list(range(6)), pytest.approx(names["said"]))
 
 
 def test_a_perturbation_before_an_optimizers_step_is_no_step(run_cell):

@@ -138,7 +138,6 @@ class HandSteps:
             self._walks += 1
             self._leaves.marks = None
             self._leaves.follow_only_new(asked)
-            self._patience = PATIENCE if self._leaves.are_owned() else 1
 
     def _leads_to(self, others: Sequence[torch.Tensor]) -> bool:
         """Whether other tensors are what a step made of the leaves."""
