@@ -15,6 +15,7 @@ from torch.nn import functional
 import torchmagic
 from torchmagic.debuggers.watching import watch
 from torchmagic.records.note import EnvironmentRecord, FailureRecord
+from torchmagic.records.snapshot import SnapshotRecord
 from torchmagic.tensors import near
 from torchmagic.tensors.reduce import fetch
 
@@ -145,6 +146,29 @@ def by_hand():
     return (many - few) / (2 * STEPS), steps, as_it_was
 
 
+def snapshots():
+    """Return whether snapshots of device and host are the same, of steps by an optimizer, by hand and of none."""
+
+    def taken(device, *, how):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(8, 6), nn.ReLU(inplace=True), nn.Linear(6, 2)).to(device)
+        x = torch.randn(4, 8).to(device)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1) if how == "optimizer" else None
+        with watch(save=False, level="expert") as run:
+            for _ in range(2):
+                net.zero_grad()
+                net(x).square().mean().backward()
+                if opt is not None:
+                    opt.step()
+                elif how == "by hand":
+                    for weight in net.parameters():
+                        weight.data -= 0.1 * weight.grad
+        return sorted(run.of(SnapshotRecord), key=lambda each: (each.step, each.what, each.subject))
+
+    told = [(taken("sim", how=how), taken("cpu", how=how)) for how in ("optimizer", "by hand", "none")]
+    return [(there == here, sum(each.what == "activation" for each in there)) for there, here in told]
+
+
 def replayed():
     """Return what is found of a step that takes the log of nothing, and whether the rest went on as without us."""
     found, run = watched(sick_at=STEPS // 2, level="basic")
@@ -249,6 +273,7 @@ def main():
         "fetched": fetched(),
         "brought": brought(),
         "by hand": by_hand(),
+        "snapshots": snapshots(),
         "replayed": replayed(),
         "pages": pages(),
         "mismatch": mismatch(),

@@ -37,6 +37,11 @@ def test_a_loop_that_steps_by_hand_waits_a_few_times_a_step(facts):
     assert waits < 3  # for the norm, the weights as a backward leaves them, and as the step does
 
 
+def test_snapshots_are_those_of_the_host_whoever_steps(facts):
+    layers, steps = 3, 2
+    assert facts["snapshots"] == [[True, layers * steps], [True, layers * steps], [True, layers]]
+
+
 def test_values_of_several_types_come_by_one_transfer_in_their_order(facts):
     wanted, found, transfers = facts["fetched"]
     assert found == wanted

@@ -54,9 +54,7 @@ class Snapshots:
     def flush(self, step: int) -> None:
         """Decide whether the next step is one of those."""
         self._seen.clear()
-        if self._waiting:  # where no optimizer steps
-            self._take(self._waiting)
-            self._waiting.clear()
+        self._take_waiting()
         self._due = (step + 1) & step == 0 and self._taken < MOST_SNAPSHOTS
         if self._taken >= MOST_SNAPSHOTS and self._recorder is not None:
             self._recorder.add(NoteRecord(text=FULL))
@@ -64,8 +62,13 @@ class Snapshots:
 
     def detach(self) -> None:
         """Take none any more."""
+        self._take_waiting()
         self._due, self._recorder = False, None
-        self._waiting.clear()
+
+    def _take_waiting(self) -> None:
+        """Take outputs that no optimizer's step followed."""
+        waiting, self._waiting = self._waiting, []
+        self._take(waiting)
 
     def _output(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._due and isinstance(output, torch.Tensor):
