@@ -122,6 +122,31 @@ def brought():
     return all(map(torch.equal, found, [*here, torch.arange(2)])), transfers
 
 
+def hidden():
+    """Return how often more a step the host waits where a function hides the backward, once there is no doubt left."""
+
+    def train(steps):
+        torch.manual_seed(0)
+        net = nn.Linear(64, 10).to("sim")
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        x = torch.randn(16, 64).to("sim")
+
+        def learn():
+            net(x).square().mean().backward()
+
+        for _ in range(steps):
+            opt.zero_grad()
+            learn()
+            opt.step()
+
+    def added(steps):
+        _, bare = sim.counted(lambda: train(steps))
+        with watch(save=False, level="basic", budget=0.0):
+            return sim.counted(lambda: train(steps))[1] - bare
+
+    return (added(5 * STEPS) - added(2 * STEPS)) / (3 * STEPS)
+
+
 def by_hand():
     """Return, of a loop that steps by hand, how often more a step the host waits, its steps, and if it is as bare."""
 
@@ -272,6 +297,7 @@ def main():
         "first looks": first_looks(),
         "fetched": fetched(),
         "brought": brought(),
+        "hidden": hidden(),
         "by hand": by_hand(),
         "snapshots": snapshots(),
         "replayed": replayed(),

@@ -30,6 +30,10 @@ def test_every_statistic_at_every_step_waits_once_for_those_of_a_kind(facts):
     assert facts["first looks"] < 45  # a snapshot of each parameter, gradient and output is in it
 
 
+def test_a_backward_that_a_function_hides_is_not_looked_at_for_good(facts):
+    assert facts["hidden"] < 1.3
+
+
 def test_a_loop_that_steps_by_hand_waits_a_few_times_a_step(facts):
     waits, steps, same = facts["by hand"]
     assert steps == 3 * 40 - 1  # the last one is seen by nobody: its tensors are gone

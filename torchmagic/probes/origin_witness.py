@@ -62,7 +62,7 @@ class Witnesses:
             if witness is None:
                 return None
             self._known[name] = weakref.ref(witness)
-        return witness.grad
+        return witness.grad if witness.grad is None or far or witness.grad.is_cpu else None
 
 
 def _suits(gradient: torch.Tensor | None, *, far: bool) -> bool:
