@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from torchmagic.analyses.time_split import time_split
+from torchmagic.probes.losses import MOST_ASKED
 from torchmagic.probes.names import Names
 from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord
@@ -357,3 +358,40 @@ def test_names_are_looked_for_a_few_times_however_many_samples_come(run_cell, mo
     monkeypatch.setattr(Names, "of_tensors", lambda *given: looks.append(1) or through(*given))
     run_cell(NET + "for a in torch.randn(300, 4):\n    grad(lambda a: net(a).square().sum())(a)\n")
     assert len(looks) < 60
+
+
+def test_the_loss_of_an_earlier_step_says_nothing_of_this_ones(run_cell):
+    source = (
+        NET
+        + """
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+F.cross_entropy(net(x), y).backward()
+opt.step()
+given = dict(net.named_parameters())
+_, back = torch.func.vjp(lambda p: (functional_call(net, p, (x,)) * 0).square().sum(1).sqrt().mean(), given)
+for name, g in back(torch.tensor(1.0))[0].items():
+    given[name].grad = g
+opt.step()
+"""
+    )
+    run, _ = run_cell(source)
+    (record,) = run.of(NonfiniteRecord)
+    assert record.step == 1
+    assert record.without_loss
+
+
+def test_of_a_step_on_many_losses_a_few_are_kept(run_cell):
+    source = (
+        NET
+        + """
+opt, weights = torch.optim.SGD(net.parameters(), lr=0.01), list(net.parameters())
+for _ in range(2):
+    found = [torch.autograd.grad(F.cross_entropy(net(x), y), weights) for _ in range(40)]
+    for w, *slopes in zip(weights, *found): w.grad = sum(slopes)
+    opt.step()
+"""
+    )
+    run, _ = run_cell(source)
+    steps, _ = run.series("loss")
+    assert set(steps) == {0, 1}
+    assert len(steps) <= 2 * MOST_ASKED

@@ -3,6 +3,7 @@
 import itertools
 import linecache
 import textwrap
+import time
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch import nn
 
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.profiling import pace_facts
 from torchmagic.profiling.facts import facts
 from torchmagic.records.compilation import CompilationRecord
 from torchmagic.records.note import FailureRecord
@@ -32,14 +34,14 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 """
 
 
-def seen(source):
-    """Run a cell beside the facts alone."""
+def seen(source, *others):
+    """Run a cell beside the facts, and other probes, alone."""
     source, file = textwrap.dedent(HEAD) + textwrap.dedent(source), f"<facts {next(NUMBERS)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names = {"__name__": "__main__", "torch": torch, "nn": nn}
     torch.manual_seed(0)
     settings = Settings(save=False, only=("performance",))
-    watching = Watch(settings, namespace=names, source=source, session=Session(), beside=facts(names))
+    watching = Watch(settings, namespace=names, source=source, session=Session(), beside=(*others, *facts(names)))
     run = watching.start()
     try:
         exec(compile(source, file, "exec"), names)  # noqa: S102 - the sources are ours
@@ -143,10 +145,38 @@ def test_an_input_that_is_itself_trained_is_left_out():
     assert not run.of(InputGradientRecord)
 
 
-def test_steps_are_told_by_their_rows():
+def test_steps_are_told_by_their_rows(monkeypatch):
+    monkeypatch.setattr(pace_facts.time, "thread_time_ns", time.perf_counter_ns)  # nothing is kept waiting
     (found,) = seen(loop(steps=9, x="torch.ones(8 if _ % 4 else 2, 4)")).of(BatchTimesRecord)
     assert [(each.rows, each.steps) for each in found.times] == [(8, 6), (2, 2)]
     assert all(0 < each.seconds < 1 for each in found.times)
+
+
+def test_a_step_that_was_kept_waiting_says_nothing_of_its_rows():
+    steps = loop(steps=13, x="torch.ones(8 if _ % 4 else 2, 4)")
+    (found,) = seen("import time\n" + steps + "    time.sleep(0.1 * (_ % 4 == 3))\n").of(BatchTimesRecord)
+    assert sum(each.steps for each in found.times) <= 9
+    assert all(0 < each.seconds < 0.1 for each in found.times)
+
+
+class Slow:
+    """A probe that works for long as every other step closes."""
+
+    def attach(self, taps, recorder):
+        pass
+
+    def flush(self, step):
+        began = time.thread_time()
+        while step % 2 and time.thread_time() < began + 0.05:
+            pass
+
+    def detach(self):
+        pass
+
+
+def test_what_a_probe_takes_counts_to_no_step():
+    (found,) = seen(loop(steps=9, x="torch.ones(1 + _ % 2, 4)"), Slow()).of(BatchTimesRecord)
+    assert all(0 < each.seconds < 0.05 for each in found.times)
 
 
 def test_steps_with_an_evaluation_are_left_out():

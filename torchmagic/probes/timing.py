@@ -31,10 +31,7 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        clock, meter = self._clock, self._meter
-        present, spent = meter.closed_at or now(), meter.spent
-        if meter.quiet and not meter.closed_at:  # the event that closes the step
-            spent += present - meter.began
+        clock, (present, spent) = self._clock, read_clocks(self._meter)
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
@@ -52,3 +49,10 @@ class Timing:
         if self._recorder is not None:
             self.flush(0)
             self._recorder = None
+
+
+def read_clocks(taps: Taps) -> tuple[int, int]:
+    """Return what the clock says and what torchmagic took by then (both ns), with the event that is under way."""
+    present = taps.closed_at or now()
+    under_way = present - taps.began if taps.quiet and not taps.closed_at else 0
+    return present, taps.spent + under_way

@@ -1,6 +1,6 @@
 """This file looks at the pace: what steps take by their number of rows, and what starting a loader's workers takes."""
 
-import statistics
+import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from torchmagic.probes.names import Names
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
+from torchmagic.probes.timing import read_clocks
 from torchmagic.probes.wrappers import now
 from torchmagic.records.speed import BatchTime, BatchTimesRecord, WorkerStartRecord
 from torchmagic.session.recorder import Recorder
@@ -23,17 +24,19 @@ from torchmagic.session.recorder import Recorder
 MOST_SIZES, MOST_KEPT, MOST_STEPS = 8, 64, 64
 # Steps without the profiler that have to be there to leave those with it out.
 ENOUGH = 12
+# Of a step's time, what its thread has to have worked, or the machine kept it waiting.
+MIN_AT_WORK = 0.8
 profiler_enabled = torch._C._autograd._profiler_enabled
 
 
 class BatchTimes:
-    """Records a ``BatchTimesRecord``; steps around an evaluation are left out."""
+    """Records a ``BatchTimesRecord``; steps around an evaluation, and those that had to wait, are left out."""
 
     def __init__(self) -> None:
         self._taps: Taps | None = None
         self._recorder: Recorder | None = None
         self._times: dict[tuple[bool, int], deque[int]] = {}
-        self._rows = self._before = self._left_out = self._spent = 0
+        self._rows = self._before = self._left_out = self._spent = self._worked = 0
         self._mixed = False
         self._site: Site | None = None
         self._device = ""
@@ -48,15 +51,18 @@ class BatchTimes:
         """Take in what the step took."""
         if self._taps is None:
             return
-        moment, spent = now(), self._taps.spent
-        if self._before and self._rows and not self._mixed:
+        (moment, spent), worked = read_clocks(self._taps), time.thread_time_ns()
+        whole = moment - self._before - self._left_out
+        # A clock that is too coarse for a step says nothing, and zero.
+        waited = 0 < worked - self._worked < MIN_AT_WORK * whole
+        if self._before and self._rows and not self._mixed and not waited:
             key = (profiler_enabled(), self._rows)
             times = self._times.get(key)
             if times is None and len(self._times) < MOST_KEPT:
                 times = self._times[key] = deque(maxlen=MOST_STEPS)
             if times is not None:
-                times.append(moment - self._before - self._left_out - (spent - self._spent))
-        self._before, self._spent = moment, spent
+                times.append(whole - (spent - self._spent))
+        self._before, self._spent, self._worked = moment, spent, worked
         self._rows = self._left_out = 0
         self._mixed = False
 
@@ -68,7 +74,7 @@ class BatchTimes:
         chosen = [(rows, times) for (profiled, rows), times in self._times.items() if profiled is wanted]
         chosen.sort(key=lambda each: -len(each[1]))
         if recorder is not None and chosen:
-            found = (BatchTime(rows=rows, steps=len(times), seconds=_median(times)) for rows, times in chosen)
+            found = (BatchTime(rows=rows, steps=len(times), seconds=min(times) / 1e9) for rows, times in chosen)
             times = tuple(found)[:MOST_SIZES]
             recorder.add(BatchTimesRecord(times=times, device=self._device, place=place_of(self._site)))
         self._times.clear()
@@ -86,10 +92,6 @@ class BatchTimes:
 
     def _waited(self, iterator: Any, batch: Any, nanoseconds: int) -> None:
         self._left_out += nanoseconds
-
-
-def _median(times: deque[int]) -> float:
-    return statistics.median(times) / 1e9
 
 
 class _Starts:

@@ -171,8 +171,8 @@ class BatchTime:
 
     Args:
         rows: Rows that models were given in training, all forwards of the step together.
-        steps: Steps of so many rows.
-        seconds: Median of what they took, without waiting for data.
+        steps: Steps of so many rows that nothing kept waiting.
+        seconds: What the fastest of them took, without waiting for data: other work of the machine only adds to it.
     """
 
     rows: int

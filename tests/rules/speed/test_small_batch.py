@@ -16,7 +16,7 @@ def test_a_short_batch_that_takes_as_long_is_told(profiled, at):
     (one,) = found(profiled, at, (32, 30, 0.001), (8, 3, 0.0009))
     assert (
         one.title
-        == "steps of 8 rows take 900 µs and steps of 32 rows 1.0 ms; saves up to 43 ms a step (43% of the time)"
+        == "the fastest step of 8 rows took 900 µs and of 32 rows 1.0 ms; saves up to 43 ms a step (43% of the time)"
     )
     assert one.evidence["of a step, without regard to its rows"] == "87%"
     assert "batch_size=64" in one.fix
@@ -48,7 +48,12 @@ def test_what_has_no_sizes_or_no_time_is_silent(profiled, at, times):
 
 def test_the_most_frequent_of_the_small_ones_is_compared(profiled, at):
     (one,) = found(profiled, at, (32, 30, 0.001), (4, 3, 0.0001), (8, 5, 0.0009))
-    assert one.title.startswith("steps of 8 rows")
+    assert one.title.startswith("the fastest step of 8 rows")
+
+
+def test_the_usual_size_is_the_one_that_most_rows_came_in(profiled, at):
+    (one,) = found(profiled, at, (8, 14, 0.0009), (32, 10, 0.001))
+    assert one.title.startswith("the fastest step of 8 rows took 900 µs and of 32 rows")
 
 
 def test_eight_usual_steps_and_three_of_half_the_rows_are_enough(profiled, at):

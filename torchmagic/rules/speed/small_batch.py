@@ -22,7 +22,7 @@ from torchmagic.session.run import Run
 
 # Of a usual step's time, what does not depend on its rows.
 MIN_SHARE = 0.7
-# Steps of the usual size, and of a smaller one, that have to be there for their medians to mean something.
+# Steps of the usual size, and of a smaller one, that have to be there for the fastest of them to mean something.
 MIN_USUAL, MIN_SMALL = 8, 3
 # A batch that is not much smaller says little about one of no rows.
 MOST_ROWS = 0.5
@@ -37,7 +37,7 @@ def small_batch(
     if profile is None:
         return
     for record in run.of(BatchTimesRecord):
-        usual = max(record.times, key=lambda each: each.steps, default=None)
+        usual = max(record.times, key=lambda each: each.steps * each.rows, default=None)
         if usual is None or record.device != "cpu" or usual.steps < min_usual or usual.seconds <= 0:
             continue
         few = [each for each in record.times if each.steps >= min_small and each.rows <= MOST_ROWS * usual.rows]
@@ -61,7 +61,7 @@ def _finding(
         rule="small-batch",
         severity=Severity.INFO,
         confidence=0.6,
-        title=f"steps of {small.rows:,} rows take {duration(small.seconds)} and steps of {usual.rows:,} rows "
+        title=f"the fastest step of {small.rows:,} rows took {duration(small.seconds)} and of {usual.rows:,} rows "
         f"{duration(usual.seconds)}{saved(profile, saving, cost=profile.window.seconds)}",
         **line_of(shown(record.place)),
         evidence={

@@ -11,7 +11,7 @@ x = torch.randn(33, 16)
 loader = DataLoader(TensorDataset(x, x[:, :1]), batch_size=8, shuffle=True)
 net = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-for epoch in range(20):
+for epoch in range(60):
     for x, y in loader:
         optimizer.zero_grad()
         nn.functional.mse_loss(net(x), y).backward()
