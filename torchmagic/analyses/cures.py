@@ -9,6 +9,8 @@ CURES = {
     "sqrt": "keep the argument above zero: torch.sqrt(x.clamp_min(0) + 1e-8)",
     "exp": "use the stable form: log_softmax, logsumexp or a loss with logits",
     "pow": "keep base and exponent in range, or work with logarithms",
+    "nll_loss": "leave out batches whose targets are all of classes of weight 0, or divide the sum by "
+    "weight[target].sum().clamp_min(1e-8)",
     "binary_cross_entropy": "give logits to binary_cross_entropy_with_logits",
 }
 # What helps where the operator alone does not say it.

@@ -24,19 +24,30 @@ def reset_between(source: str, first: int, last: int) -> int | None:
         first: Line of the backward; 0 where it is not in the same function as the step.
         last: Line of the step.
     """
+    return line_between(source, sorted(set(_resets(source))), first, last)
+
+
+def line_between(source: str, lines: list[int], first: int, last: int) -> int | None:
+    """Return the first of some lines between two others, or else in a function that is called between them.
+
+    Args:
+        source: Source of the cell or file.
+        lines: The lines, in order.
+        first: Line after which it stands.
+        last: Line up to which it stands; the end where that does not come later.
+    """
     end = last if last > first else 1 << 30
-    lines = sorted(set(_resets(source)))
     here = next((line for line in lines if first < line <= end), None)
     return here if here is not None else next(_inside_called(source, lines, first, end), None)
 
 
-def _inside_called(source: str, resets: list[int], first: int, last: int) -> Iterator[int]:
-    """Yield which of these resets stand in a function that is called between two lines."""
+def _inside_called(source: str, lines: list[int], first: int, last: int) -> Iterator[int]:
+    """Yield which of these lines stand in a function that is called between two lines."""
     nodes = list(ast.walk(tree_of(source)))
     called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call) and first < node.lineno <= last}
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in called:
-            yield from (line for line in resets if holds(node, line))
+            yield from (line for line in lines if holds(node, line))
 
 
 def reads_gradients(source: str) -> bool:
@@ -73,7 +84,7 @@ def lines_stepping(source: str) -> list[int]:
             node.lineno
             for node, target in changed
             if isinstance(node, ast.stmt | ast.expr) and target is not None
-            if ast.unparse(_beneath(target)) in learning
+            if ast.unparse(beneath(target)) in learning
         }
     )
 
@@ -95,37 +106,42 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 def is_gradient_beneath(node: ast.AST) -> bool:
     """Whether an expression is a ``.grad``, or ``.data``, ``.detach()`` or an index of one."""
-    return _is_gradient(_beneath(node))
+    return _is_gradient(beneath(node))
 
 
 def scaled_gradients(node: ast.AST) -> bool:
     """Whether a statement or a call multiplies or divides ``.grad`` by something."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Mult, ast.Div)):
-        return _is_gradient(_beneath(node.target))
+        return _is_gradient(beneath(node.target))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SCALING:
         inside = [part for each in node.args for part in ast.walk(each)]
-        return _is_gradient(_beneath(node.func.value)) or any(_is_gradient(part) for part in inside)
-    if isinstance(node, ast.Assign) and any(_is_gradient(_beneath(target)) for target in node.targets):
+        return _is_gradient(beneath(node.func.value)) or any(_is_gradient(part) for part in inside)
+    if isinstance(node, ast.Assign) and any(_is_gradient(beneath(target)) for target in node.targets):
         return isinstance(node.value, ast.BinOp) and isinstance(node.value.op, (ast.Mult, ast.Div))
     return False
 
 
+def empties(node: ast.AST) -> bool:
+    """Whether a statement or a call empties a ``.grad``."""
+    return any(True for _ in _emptied(node))
+
+
 def _resets(source: str) -> Iterator[int]:
     for node in ast.walk(tree_of(source)):
-        if any(True for _ in _emptied(node)) and isinstance(node, (ast.stmt, ast.expr)):
+        if empties(node) and isinstance(node, (ast.stmt, ast.expr)):
             yield node.lineno
 
 
 def _emptied(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the gradients that a statement or a call empties."""
     if isinstance(node, ast.Assign) and _is_empty(node.value):
-        yield from (target for target in map(_beneath, node.targets) if _is_gradient(target))
+        yield from (target for target in map(beneath, node.targets) if _is_gradient(target))
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult) and _is_empty(node.value):
-        target = _beneath(node.target)
+        target = beneath(node.target)
         if _is_gradient(target):
             yield target
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EMPTYING:
-        target = _beneath(node.func.value)
+        target = beneath(node.func.value)
         if _is_gradient(target):
             yield target
 
@@ -136,7 +152,7 @@ def _is_empty(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value in (None, 0, 0.0)
 
 
-def _beneath(node: ast.AST) -> ast.AST:
+def beneath(node: ast.AST) -> ast.AST:
     """Return what ``.data``, ``.detach()`` and an index are taken of."""
     while True:
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _PASSING):

@@ -182,9 +182,15 @@ def _of_weight_norm(given: Given) -> Cause | None:
 
 
 def _of_targets(given: Given) -> Cause | None:
-    args = given.args
-    ignored = args[4] if len(args) > 4 else -100  # noqa: PLR2004 - the operator's fifth argument, and its default
-    return _of_mean(given) or (Cause.NO_TARGETS if len(args) > 1 and bool((args[1] == ignored).all()) else None)
+    """Return that no target counts, or that those which do are of classes whose weight is zero."""
+    _, targets, weights, _, ignored = (*given.args, *[None] * 5)[:5]
+    if _of_mean(given) or not isinstance(targets, torch.Tensor):
+        return _of_mean(given)
+    counting = targets[targets != (-100 if ignored is None else ignored)]
+    if not counting.numel():
+        return Cause.NO_TARGETS
+    weightless = isinstance(weights, torch.Tensor) and bool((weights[counting] == 0).all())
+    return Cause.ZERO_OVER_ZERO if weightless else None
 
 
 def _of_product(given: Given) -> Cause | None:

@@ -45,6 +45,8 @@ READS = frozenset({
     "items", "keys", "values", "get", "index", "count", "copy", "format", "join", "split", "strip", "startswith",
     "endswith", "lower", "upper", "_replace", "apply",
 })  # fmt: skip
+# Methods of what a policy or a flow answers with, a distribution.
+DENSITIES = frozenset({"log_prob", "entropy", "rsample", "cdf", "icdf"})
 BARRED = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Global, ast.Nonlocal, ast.Delete, ast.Import)
 # Functions of the user's own that call each other are followed so far.
 DEEPEST = 4
@@ -140,7 +142,9 @@ def _call_is_pure(call: ast.Call, names: Mapping[str, Any], depth: int) -> bool:
         return isinstance(call.func, ast.Lambda) or _of_library(value_of(call.func.func, names))
     if value is UNKNOWN:
         # a method of something that is computed here: a tensor's, or one that only reads
-        return isinstance(call.func, ast.Attribute) and (hasattr(torch.Tensor, name) or name in READS | GROWS)
+        return isinstance(call.func, ast.Attribute) and (
+            hasattr(torch.Tensor, name) or name in READS | GROWS | DENSITIES
+        )
     owner = value_of(call.func.value, names) if isinstance(call.func, ast.Attribute) else UNKNOWN
     if isinstance(value, nn.Module) or _of_library(value) or (isinstance(owner, ModuleType) and _of_library(owner)):
         return True  # what a module changes in itself is put back

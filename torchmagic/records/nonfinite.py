@@ -55,6 +55,7 @@ class Cause(StrEnum):
     SINGULAR_MATRIX = "singular matrix"
     REPEATED_VALUES = "singular values or eigenvalues that are equal"
     LONG_TARGET = "target longer than its input"
+    CHANGED_GRADIENT = "gradients changed after the backward"
     OWN_BACKWARD = "backward of a custom function"
     UNKNOWN = "unknown"
 
@@ -92,7 +93,8 @@ class NonfiniteRecord:
         empty_columns: How many columns of a table have no finite value at all.
         empty_rows: How many samples of a batch have none; 0 where all of them have none.
         began: Step at which the weights, or the gradients, began to explode; None where they did not.
-        proven: Whether a replay showed the operator; otherwise it was concluded from names in the graph.
+        proven: Whether a replay showed the operator, or that none was to blame; otherwise it was concluded from names
+            in the graph.
         evaluation: Number of the evaluation in which it was seen, from 1 on; None in training.
         state: What the optimizer remembers for the parameter and is not finite, such as ``exp_avg_sq``.
         optimizer: Class of that optimizer.

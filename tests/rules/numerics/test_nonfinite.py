@@ -146,6 +146,13 @@ def test_an_update_names_its_operator_and_what_helps():
     assert not found["nonfinite-gradient"]
 
 
+def test_a_gradient_that_the_loop_changed_is_not_laid_to_the_backward():
+    facts = {"parameter": "net.bias", "cause": Cause.CHANGED_GRADIENT, "proven": True}
+    (finding,) = born(Birth.GRADIENT, **facts)["nonfinite-gradient"]
+    assert finding.title == "the gradient of net.bias is non-finite at step 6 although the backward left it finite"
+    assert finding.why == "Run again, the backward gives finite gradients; this line changes them before the step."
+
+
 def test_a_gradient_that_leaks_through_a_mask_says_so():
     facts = {"parameter": "net.0.weight", "op": "LogBackward0", "cause": Cause.MASK_LEAK, "proven": True}
     (finding,) = born(Birth.GRADIENT, **facts)["nonfinite-gradient"]

@@ -21,6 +21,8 @@ from torchmagic.session.run import Run
 DEFAULT_CURE = "keep the argument from the singular point, as in torch.sqrt(x + 1e-12) or x.clamp_min(1e-12)"
 CURES = {
     Cause.MASK_LEAK: "make the argument safe before the operator too: torch.log(torch.where(ok, x, 1.0))",
+    Cause.CHANGED_GRADIENT: "keep what gradients are divided by from zero, p.grad / (norm + 1e-6), or let "
+    "torch.nn.utils.clip_grad_norm_ do it",
     Cause.OWN_BACKWARD: "look at the line of the custom backward, or the hook, that is named: it divides or overflows",
     Cause.HALF_OVERFLOW: "scale the loss with torch.amp.GradScaler, or compute this in float32 or bfloat16",
     Cause.OUT_OF_DOMAIN: "keep the argument from the ends of the domain: torch.acos(x.clamp(-1 + 1e-6, 1 - 1e-6))",
@@ -37,16 +39,12 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
     for record in run.of(NonfiniteRecord):
         if record.birth is not Birth.GRADIENT:
             continue
-        seen = not record.without_loss
-        likely = f"; the graph holds {record.op}, whose derivative can be infinite" if record.op else ""
-        if record.proven:
-            likely = f": {record.op} gives the first gradient that is not ({record.cause})"
         yield Finding(
             rule="nonfinite-gradient",
             severity=Severity.ERROR,
             confidence=0.95,
             title=f"the gradient of {record.parameter or 'the loss'} is non-finite at step {record.step}"
-            + (" although the loss is finite" if seen else ""),
+            + _although(record),
             module=record.module,
             parameter=record.parameter,
             **line_of(record.place),
@@ -59,8 +57,23 @@ def nonfinite_gradient(run: Run) -> Iterator[Finding]:
                 "operator" if record.proven else "likely operator": record.op or "not seen",
                 "cause": record.cause.value,
             },
-            why=f"The forward is finite and its derivative is not{likely}."
-            if seen
-            else "No loss was seen in this step: either it is not finite, or its derivative is not.",
+            why=_reason(record),
             fix=CURES.get(record.cause, DEFAULT_CURE),
         )
+
+
+def _although(record: NonfiniteRecord) -> str:
+    if record.cause is Cause.CHANGED_GRADIENT:
+        return " although the backward left it finite"
+    return "" if record.without_loss else " although the loss is finite"
+
+
+def _reason(record: NonfiniteRecord) -> str:
+    if record.cause is Cause.CHANGED_GRADIENT:
+        return "Run again, the backward gives finite gradients; this line changes them before the step."
+    if record.without_loss:
+        return "No loss was seen in this step: either it is not finite, or its derivative is not."
+    likely = f"; the graph holds {record.op}, whose derivative can be infinite" if record.op else ""
+    if record.proven:
+        likely = f": {record.op} gives the first gradient that is not ({record.cause})"
+    return f"The forward is finite and its derivative is not{likely}."
