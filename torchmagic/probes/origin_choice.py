@@ -39,17 +39,30 @@ class Choice:
         names: The names of the frame.
         codes: Code that called models in this step.
         served: Names of the functions that stand for recorded calls.
+        handed: Names of what the function was given with a graph behind it.
         whole: Whether statements are hot too that put something into a name which is not finite.
+
+    Attributes:
+        needed: Names that what was chosen is given.
     """
 
     def __init__(
-        self, names: Mapping[str, Any], codes: AbstractSet[CodeType], served: AbstractSet[str], *, whole: bool = False
+        self,
+        names: Mapping[str, Any],
+        codes: AbstractSet[CodeType],
+        served: AbstractSet[str],
+        *,
+        handed: AbstractSet[str] = frozenset(),
+        whole: bool = False,
     ) -> None:
         self._names, self._codes, self._served = names, codes, served
         self._hot: set[ast.stmt] = set()
         self._stale: set[str] = set()
+        self.needed: set[str] = set()
         learns = {name for name, value in names.items() if not name.startswith("__") and _learns(value)}
         self._learning = frozenset(learns)
+        self._hot_at_first = self._learning | handed
+        self._standing: frozenset[str] = frozenset()  # of these, what no statement of the slice makes
         self._spoiled = {name for name, value in names.items() if _is_spoiled(value)} if whole else set()
 
     def before(
@@ -75,14 +88,16 @@ class Choice:
                 chain = [ast.copy_location(ast.With(owner.items, chain), owner)]
             if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
                 break
-            if isinstance(owner, ast.For | ast.While) and not far and self._mark(chain, set(self._learning)):
+            if isinstance(owner, ast.For | ast.While) and not far and self._mark(chain, set(self._hot_at_first)):
                 far = True
                 if not self._spoiled:
                     break
             node = owner
         self._hot.clear()
-        self._mark(chain, set(self._learning))
-        return self._choose(chain, {each for result in results for each in stored_names(result)})
+        self._standing = self._learning.difference(*map(stored_names, chain))
+        self._mark(chain, set(self._hot_at_first))
+        self.needed = {each for result in results for each in stored_names(result)}
+        return self._choose(chain, self.needed)
 
     def _mark(self, statements: list[ast.stmt], taint: set[str]) -> bool:
         """Find the hot statements, in the order in which they run; whether there is one that calls a model."""
@@ -91,6 +106,8 @@ class Choice:
             if isinstance(each, DEFINITIONS):
                 continue
             if isinstance(each, ast.With | ast.If | ast.For | ast.Try):
+                if isinstance(each, ast.For) and loaded_names(each.iter) & taint:
+                    taint |= stored_names(each.target)
                 for block in _blocks(each):
                     models = self._mark(block, taint) or models
                     if isinstance(each, ast.For):
@@ -140,8 +157,8 @@ class Choice:
                 kept[:0] = self._compound(each, need)
                 continue
             stored, changed = stored_names(each), changed_names(each) - {"?"}
-            if not (stored | changed) & need:
-                continue
+            if not (stored | changed) & need or (changed and changed | stored <= self._standing):
+                continue  # what was changed in place in a tensor that learns is in it
             result = any(name.startswith("__torchmagic") for name in stored)
             if not (result or each in self._hot or (stored | changed) & self._stale):
                 continue

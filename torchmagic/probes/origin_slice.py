@@ -4,7 +4,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any
 
@@ -15,13 +15,14 @@ from torchmagic.probes.changed_names import changed_names
 from torchmagic.probes.loop_members import loop_members
 from torchmagic.probes.origin_choice import Choice, stored_names
 from torchmagic.probes.origin_memory import Call
-from torchmagic.probes.origin_names import names_of
-from torchmagic.probes.origin_purity import body_of, is_pure, tree_of, value_of
+from torchmagic.probes.origin_purity import body_of, is_pure, value_of
 from torchmagic.probes.origin_quiet import quieted
+from torchmagic.probes.origin_spot import Spot, caller_of, end_of, spot_at
 from torchmagic.probes.origin_target import Target, target_of
-from torchmagic.probes.sites import user_frame
 
 LOSS, GRADIENT, SERVE = "__torchmagic_loss", "__torchmagic_gradient", "__torchmagic_call_"
+# Functions that call each other are followed up so far.
+DEEPEST = 4
 # What a slice may be made of; anything else changes the world.
 STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.With, ast.Pass)
 
@@ -33,9 +34,13 @@ class Slice:
     code: CodeType
     names: dict[str, Any]
     text: str
+    before: "Before | None" = None
 
     def run(self) -> tuple[Any, Any]:
         """Return the loss, and the gradient that was handed to its backward."""
+        if self.before is not None:
+            handed, piece = self.before
+            self.names.update(zip(handed, piece.run()[0], strict=True))
         exec(self.code, self.names)  # noqa: S102 - the user's own statements, chosen for doing nothing but computing
         return self.names[LOSS], self.names.get(GRADIENT)
 
@@ -44,7 +49,18 @@ class Slice:
         words = set(self.code.co_names)
         values = [v for name, v in self.names.items() if name in words and isinstance(v, (torch.Tensor, list, dict))]
         leaves = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.is_leaf]
-        return list({each: None for each in (*wanted, *leaves) if each.requires_grad})
+        found = list({each: None for each in (*wanted, *leaves) if each.requires_grad})
+        return found if self.before is None else self.before[1].with_leaves(found)
+
+    def forget(self) -> None:
+        """Let go of all names: functions made in the slice hold on to it, and it to them."""
+        self.names.clear()
+        if self.before is not None:
+            self.before[1].forget()
+
+
+# Arguments of the function that a slice lies in, and the slice of its caller that makes them.
+Before = tuple[tuple[str, ...], Slice]
 
 
 def cut(
@@ -69,63 +85,56 @@ def cut(
     Returns:
         None where the source is not known, or a statement may do more than compute.
     """
-    tree = tree_of(frame.f_code.co_filename)
-    call = call_at(tree, frame.f_code, lasti) if tree is not None else None
-    names = names_of(frame) if call is not None else None
-    target = target_of(call, names) if call is not None and names is not None and not answer else None
-    if answer and call is not None:
-        target = call, None
-    while target is not None and (lifted := _lifted(target[0], frame)) is not None:
-        frame, tree, call, loss = lifted
-        names, target = names_of(frame), (loss, None)
-    if tree is None or call is None or names is None or target is None:
+    spot = spot_at(frame, lasti)
+    if spot is None:
         return None
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    served = {} if whole else _served(calls, frame.f_code, serve)
+    target = (spot.call, None) if answer else target_of(spot.call, spot.names)
+    return _cut(spot, target, _Step(calls, serve, whole)) if target is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What of a step is run again: the calls of its models, by what, and whether what they were given is made anew."""
+
+    calls: Sequence[Call]
+    serve: Callable[[list[Call]], Any]
+    whole: bool
+
+
+def _cut(spot: Spot, target: Target, step: _Step, *, depth: int = 0) -> Slice | None:
+    names, code = spot.names, spot.frame.f_code
+    parents = {child: node for node in ast.walk(spot.tree) for child in ast.iter_child_nodes(node)}
+    served = {} if step.whole else _served(step.calls, code, step.serve)
     names.update(served.values())
     kept = kept_attributes(parents)
     names.update({name: value_of(node, names) for name, node in kept.items()})
-    statements = body_of(frame.f_code) or tree.body
+    statements = body_of(code) or spot.tree.body
     names.update({name: each for name, each in loop_members(statements, names, value_of) if name not in names})
     swap = _Swap({end: name for end, (name, _) in served.items()}, set(kept))
-    choice = Choice(names, {each.code for each in calls}, frozenset(name for name, _ in served.values()), whole=whole)
-    chosen = choice.before(call, parents, _results(target, swap), swap)
-    return _compiled(chosen, names, frame) if chosen is not None else None
-
-
-def _lifted(loss: ast.expr, frame: FrameType) -> tuple[FrameType, ast.Module, ast.Call, ast.expr] | None:
-    """Return where a loss that a function was given comes from: frame, tree, call, and what the call hands over."""
-    code = frame.f_code
-    given = code.co_varnames[: code.co_argcount]
-    if not isinstance(loss, ast.Name) or loss.id not in given:
+    codes, words = {each.code for each in step.calls}, frozenset(name for name, _ in served.values())
+    handed = frozenset(name for name in spot.given if name not in names or _carries_graph(names[name]))
+    choice = Choice(names, codes, words, handed=handed, whole=step.whole)
+    chosen = choice.before(spot.call, parents, _results(target, swap), swap)
+    piece = _compiled(chosen, names, spot.frame) if chosen is not None else None
+    if piece is None:
         return None
-    if any(loss.id in stored_names(statement) for statement in body_of(code)):
+    wanted = sorted(choice.needed & handed)
+    return replace(piece, before=_handed(spot, wanted, step, depth) if depth < DEEPEST else None)
+
+
+def _handed(spot: Spot, wanted: list[str], step: _Step, depth: int) -> "Before | None":
+    """Return what makes arguments of the function around a spot again; None where they have to be taken as they are."""
+    found = caller_of(spot) if wanted else None
+    if found is None or not all(name in found[1] for name in wanted):
         return None
-    caller = user_frame(frame.f_back)
-    tree = tree_of(caller.f_code.co_filename) if caller is not None else None
-    call = call_at(tree, caller.f_code, caller.f_lasti) if tree is not None and caller is not None else None
-    if caller is None or tree is None or call is None:
-        return None
-    named = {keyword.arg: keyword.value for keyword in call.keywords}
-    bound = isinstance(call.func, ast.Attribute) and given[0] == "self"
-    place = given.index(loss.id) - bound
-    value = named.get(loss.id) or (call.args[place] if place < len(call.args) else None)
-    return (caller, tree, call, value) if value is not None else None
+    caller, expressions = found
+    handed = ast.Tuple([expressions[name] for name in wanted], ast.Load())
+    piece = _cut(caller, (ast.copy_location(handed, caller.call), None), step, depth=depth + 1)
+    return (tuple(wanted), piece) if piece is not None else None
 
 
-def call_at(tree: ast.Module, code: CodeType, lasti: int) -> ast.Call | None:
-    """Return the call that an instruction makes: no two calls end at the same place."""
-    end = end_of(code, lasti)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (node.end_lineno, node.end_col_offset) == end:
-            return node
-    return None
-
-
-def end_of(code: CodeType, lasti: int) -> tuple[int | None, int | None]:
-    """Return line and column at which the expression of an instruction ends."""
-    _, line, _, column = list(code.co_positions())[lasti // 2]
-    return line, column
+def _carries_graph(value: Any) -> bool:
+    return any(isinstance(each, torch.Tensor) and each.grad_fn is not None for each in tree_leaves(value))
 
 
 def _served(calls: Sequence[Call], code: CodeType, serve: Callable[[list[Call]], Any]) -> dict[Any, tuple[str, Any]]:

@@ -61,8 +61,9 @@ class SecondRuns:
             return None
         finally:
             if piece is not None:
-                piece.names.clear()  # functions made in the slice hold on to it, and it to them
-        return outcome
+                piece.forget()
+        made = outcome.event is not None and outcome.event.outside and outcome.event.output.grad_fn is not None
+        return None if made else outcome  # what was made outside the slice is no data: it is looked for elsewhere
 
     def model(self, call: Call, wanted: list[torch.Tensor] | None) -> Outcome | None:
         """Run a model again by itself, with a gradient of ones where its backward is asked for."""
