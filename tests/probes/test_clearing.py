@@ -94,6 +94,44 @@ def test_one_part_that_is_never_reset_is_found(run_cell):
     assert (record.num_parameters, record.total, record.streak) == (2, 2, 4) or record.total == 4
 
 
+CLOSURE = """
+opt = torch.optim.LBFGS(net.parameters(), lr=0.01, max_iter=3)
+def closure():
+    {first}
+    for part, target in zip(x.split(8), y.split(8)):
+        loss = F.mse_loss(net(part), target)
+        loss.backward()
+    return loss
+for step in range(6):
+    {before}
+    opt.step({closure})
+    {after}
+"""
+
+
+def closure(run_cell, first="pass", before="pass", after="pass", given="closure"):
+    run, _ = run_cell(SETUP + CLOSURE.format(first=first, before=before, after=after, closure=given))
+    return [record.streak for record in run.of(UnclearedGradientsRecord)]
+
+
+def test_a_closure_that_never_resets_is_told_from_the_second_step_on(run_cell):
+    assert closure(run_cell) == [1, 2, 3, 4, 5]
+
+
+def test_a_closure_that_resets_may_add_up_what_it_likes(run_cell):
+    assert closure(run_cell, first="opt.zero_grad()") == []
+    assert closure(run_cell, first="opt.zero_grad(set_to_none=False)") == []
+
+
+def test_a_reset_between_the_steps_is_one(run_cell):
+    assert closure(run_cell, before="opt.zero_grad()") == []
+    assert closure(run_cell, after="for p in net.parameters(): p.grad = None") == []
+
+
+def test_a_closure_before_the_step_is_no_backward_within_it(run_cell):
+    assert closure(run_cell, first="opt.zero_grad()", before="closure()", given="lambda: F.mse_loss(net(x), y)") == []
+
+
 def test_a_closure_that_resets_is_silent(run_cell):
     run, _ = run_cell(
         SETUP + "opt = torch.optim.LBFGS(net.parameters(), max_iter=4)\n"

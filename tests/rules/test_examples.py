@@ -60,6 +60,7 @@ def test_a_sick_script_is_told_first_what_is_wrong_and_where(path):
     assert judge(from_json(run.to_json()), unexpected) == run.findings  # a stored run says the same
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning:torch")  # once a process
 @scripts("good*")
 def test_a_sound_script_gives_no_alarm(path):
     run, error = watched(path)

@@ -124,7 +124,7 @@ class Assembly:
         self._pacer.change(share=settings.budget_share, always=EVERY_STEP if closely else frozenset())
         self._timing.records = settings.watches("performance")
         make, cast = self._parts, self._cast
-        reach = make(Reach, cast, self._pacer)
+        reach = make(Reach, cast, self._pacer, self._gradients)
         return (
             cast,
             asserts := make(DeviceAsserts, cast),  # before those who read from a device, and may find it stopped

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -25,7 +26,7 @@ NOBODY: frozenset[int] = frozenset()
 
 
 class _Between:
-    """What happened to an optimizer's gradients since its last step."""
+    """What happened to an optimizer's gradients since its last step began, or ended."""
 
     def __init__(self) -> None:
         # Parameters never seen reset; None before the first backward that counts.
@@ -37,7 +38,12 @@ class _Between:
         self.clean_looks = self.none_looks = 0
         self.records = 0
         self.streak = 0
-        self.stepping = self.looked = False
+        self.has_closure = self.looked = False
+
+    def begin_again(self) -> None:
+        """Forget what happened before a step, or within one."""
+        self.versions, self.received = {}, {}
+        self.dirty = None if self.records < MOST_RECORDS else NOBODY
 
     @property
     def is_calm(self) -> bool:
@@ -82,9 +88,6 @@ class Clearing:
             state = self._states.get(id(entry))
             if state is None or (state.dirty is not None and not state.dirty):
                 continue
-            if state.stepping:  # a closure resets within the step
-                state.dirty = NOBODY
-                continue
             dirty = self._held(entry.refs, state)
             if state.dirty is None:
                 state.dirty = {i for i in dirty if state.left.get(i, state.versions[i]) == state.versions[i]}
@@ -96,7 +99,7 @@ class Clearing:
     def _backward_ends(self, tensors: Any, nanoseconds: int) -> None:
         for entry in self._cast.at_work.steppers:
             state = self._states.get(id(entry))
-            if state is None or state.stepping or not state.dirty:
+            if state is None or not state.dirty:
                 continue
             for i in state.dirty:
                 gradient = _gradient(entry.refs[i])
@@ -130,39 +133,44 @@ class Clearing:
         if state is None:
             state = self._states[id(entry)] = _Between()
         self._inside = state
-        state.stepping = True
-        if state.dirty and self._recorder is not None:
-            grown = [
-                i for i in state.dirty if i in state.received and id(_gradient(entry.refs[i])) == state.received[i]
-            ]
-            state.streak = state.streak + 1 if grown else 0
-            if grown:
-                state.records += 1
-                self._recorder.add(
-                    UnclearedGradientsRecord(
-                        optimizer=entry.name,
-                        step=self._recorder.step,
-                        num_parameters=len(grown),
-                        total=len(state.versions),
-                        streak=state.streak,
-                        backward=place_of(state.site),
-                    )
-                )
-        else:
-            state.streak = 0
+        if state.dirty is not None or not state.has_closure:
+            self._judge(entry, state)
+        state.begin_again()
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
         state, self._inside = self._inside, None
         if state is None:
             return
-        state.stepping = False
-        state.versions, state.received = {}, {}
-        state.dirty = None if state.records < MOST_RECORDS else NOBODY
+        entry = self._cast.optimizer(optimizer)
+        state.has_closure = state.dirty is not None and state.records < MOST_RECORDS
+        if state.has_closure:  # a backward ran within the step
+            self._judge(entry, state)
+        state.begin_again()
         state.left = {}
         if state.dirty is None and not (state.none_looks or state.clean_looks):  # whoever resets has nothing left
-            state.left = _versions(_gradients(self._cast.optimizer(optimizer).refs))
+            state.left = _versions(_gradients(entry.refs))
         if state.looked and all(each.is_calm and each.looked for each in self._states.values()):
             self._rest()
+
+    def _judge(self, entry: Optimizer, state: _Between) -> None:
+        """Record that all backward passes since the last time added to what was there before."""
+        grown = [
+            i for i in state.dirty or () if i in state.received and id(_gradient(entry.refs[i])) == state.received[i]
+        ]
+        state.streak = state.streak + 1 if grown else 0
+        if not grown or self._recorder is None:
+            return
+        state.records += 1
+        self._recorder.add(
+            UnclearedGradientsRecord(
+                optimizer=entry.name,
+                step=self._recorder.step,
+                num_parameters=len(grown),
+                total=len(state.versions),
+                streak=state.streak,
+                backward=place_of(state.site),
+            )
+        )
 
     def _clipped(self, _: Any) -> None:
         """Take in that gradients were clipped: after a step that is late, and no reset."""

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.flat_operators import flat_operators
+from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.graph_walk import RECOMPUTING, custom, leaves, roots, walk
 from torchmagic.probes.losses import loss_name
 from torchmagic.probes.members import Model, present
@@ -35,10 +37,15 @@ class Reach:
     For that it looks at powers of two, and once there is a new optimizer.
 
     A graph that is too large to be walked is not told of.
+
+    Args:
+        cast: Models and optimizers that take part.
+        pacer: Says when a known line may be looked at again.
+        gradients: Knows whether the gradients before were all zero; only then are factors looked for that are.
     """
 
-    def __init__(self, cast: Cast, pacer: Pacer) -> None:
-        self._cast, self._pacer = cast, pacer
+    def __init__(self, cast: Cast, pacer: Pacer, gradients: Gradients) -> None:
+        self._cast, self._pacer, self._gradients = cast, pacer, gradients
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._ran: set[Model] = set()
@@ -136,6 +143,7 @@ class Reach:
             untouched=tuple(idle) if certain else (),
             num_other_leaves=len(ends) - reached,
             opaque=tuple(sorted(opaque)),
+            flat=flat_operators(tensors, graph.nodes, factors=self._gradients.total == 0.0),
         )
 
     def _models(self) -> Iterable[Model]:

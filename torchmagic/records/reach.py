@@ -28,6 +28,8 @@ class ReachRecord:
         num_other_leaves: Leaves that require a gradient and are no known parameter, such as inputs.
         opaque: Functions in the graph that are written in Python. One that recomputes, as activation checkpointing
             does, may reach more than the graph shows: with it nothing is called unreached or untouched.
+        flat: Operators whose slope is zero everywhere, such as ``round``, where every way to a leaf ends at one;
+            ``mul`` is a multiplication by zeros, ``div`` a division that rounds.
     """
 
     loss: str
@@ -44,3 +46,4 @@ class ReachRecord:
     untouched: tuple[str, ...]
     num_other_leaves: int
     opaque: tuple[str, ...]
+    flat: tuple[str, ...] = ()

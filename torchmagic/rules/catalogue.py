@@ -74,6 +74,7 @@ from torchmagic.rules.numerics.nonfinite_input import nonfinite_input
 from torchmagic.rules.numerics.swallowed_update import swallowed_update
 from torchmagic.rules.numerics.unscaled_step import unscaled_step
 from torchmagic.rules.numerics.vanishing_gradient import vanishing_gradient
+from torchmagic.rules.numerics.zero_gradient import zero_gradient
 from torchmagic.rules.parameters.ascending_loss import ascending_loss
 from torchmagic.rules.parameters.frozen_in_optimizer import frozen_in_optimizer
 from torchmagic.rules.parameters.frozen_output_layer import frozen_output_layer
@@ -147,6 +148,7 @@ RULES: tuple[Rule, ...] = (
     exploding_gradient,
     dead_relu,
     vanishing_gradient,
+    zero_gradient,
     unscaled_step,
     fp16_headroom,
     clip_before_unscale,

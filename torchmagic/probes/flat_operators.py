@@ -1,0 +1,64 @@
+"""This file finds flat operators: those in a graph whose slope is zero everywhere, so that no gradient comes back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torchmagic.probes.graph_walk import roots, saved_tensor
+from torchmagic.tensors.presence import has_numbers
+
+# Operators that are flat between their jumps, by their nodes.
+_STEPS = ("Round", "Floor", "Ceil", "Trunc", "Sign", "Sgn")
+# Products, by what their nodes call the factors.
+_FACTORS = {"MulBackward0": ("self", "other"), "MmBackward0": ("self", "mat2"), "BmmBackward0": ("self", "mat2")}
+# A factor must be quick to look at.
+MOST_VALUES = 65_536
+_OF_NODES = {f"{name}Backward{number}": name.lower() for name in _STEPS for number in (0, 1)}
+
+
+def flat_operators(tensors: Any, nodes: Sequence[Any], *, factors: bool = False) -> tuple[str, ...]:
+    """Return the operators at which every way from a loss to its leaves ends; none where one way goes past them.
+
+    Args:
+        tensors: What ``backward`` is called on.
+        nodes: All nodes above it.
+        factors: Whether what is multiplied by is looked at too.
+
+    Returns:
+        Names such as ``round``; ``mul`` is a multiplication by zeros, ``div`` a division that rounds.
+    """
+    flat = {node: name for node in nodes if (name := _name_if_flat(node, factors=factors)) is not None}
+    if not flat:
+        return ()
+    todo = [node for each in roots(tensors) if (node := each.grad_fn) is not None]
+    seen = set()
+    ends = set()
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in flat:
+            ends.add(flat[node])
+            continue
+        if type(node).__name__ == "AccumulateGrad":
+            return ()
+        todo += [parent for parent, _ in node.next_functions if parent is not None]
+    return tuple(sorted(ends))
+
+
+def _name_if_flat(node: Any, *, factors: bool) -> str | None:
+    kind = type(node).__name__
+    if kind.startswith("Div"):
+        return "div" if getattr(node, "_saved_rounding_mode", None) else None
+    if kind in _FACTORS:
+        return "mul" if factors and _is_by_zero(node, _FACTORS[kind]) else None
+    return _OF_NODES.get(kind)
+
+
+def _is_by_zero(node: Any, names: tuple[str, str]) -> bool:
+    """Whether the one factor that needs no gradient is zero; a device is not asked, for one would wait for it."""
+    if sum(parent is not None for parent, _ in node.next_functions) != 1:
+        return False
+    factors = [saved_tensor(node, f"_raw_saved_{name}") for name in names]
+    known = [each for each in factors if each is not None and each.is_cpu and 0 < each.numel() <= MOST_VALUES]
+    return any(has_numbers(each) and not each.any() for each in known)

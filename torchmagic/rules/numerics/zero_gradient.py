@@ -1,0 +1,89 @@
+"""All gradients are exactly zero, step after step, although the loss is not.
+
+*Symptom*: the loss goes up and down with the batches and never comes down; no parameter moves, and nothing raises.
+
+*Why it happens*: the loss is connected to the parameters, but each way between them has a slope of zero: it goes
+through ``round``, ``floor`` or ``sign``, is multiplied by zero (a mask that is empty, a factor that a schedule has not
+yet raised), or passes units that all lie where they are flat.
+
+*What to try*: a smooth function in the loss, and the other one only in what is reported; or hand the gradient straight
+through: ``x + (x.round() - x).detach()``. Ask for ``retain_grad()`` along the way: the first tensor from the loss whose
+gradient is zero is the one before the cut.
+
+*Source*: Bengio, Léonard and Courville, "Estimating or Propagating Gradients Through Stochastic Neurons", 2013; Schoop
+et al., "UMLAUT", CHI 2021.
+"""
+
+from collections.abc import Iterator
+
+from torchmagic.analyses.source_lines import lines_calling
+from torchmagic.analyses.texts import beside, text_around
+from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.loop import IdleStepRecord
+from torchmagic.records.place import Place
+from torchmagic.records.reach import ReachRecord
+from torchmagic.rules.rule import line_of, rule
+from torchmagic.session.run import Run
+
+# A run of so many steps, nearly all of them without a slope.
+MIN_STEPS = 10
+MIN_SHARE = 0.95
+# How flat operators are written, where they differ from their names; a factor has no name.
+_WRITTEN = {"trunc": ("trunc", "fix"), "mul": (), "round": ("round", "round_")}
+_MEANT = {"mul": "a multiplication by zeros", "div": "a division that rounds"}
+
+
+@rule
+def zero_gradient(run: Run, *, min_steps: int = MIN_STEPS, min_share: float = MIN_SHARE) -> Iterator[Finding]:
+    """Report that from the first step on all gradients are zero while some loss is not."""
+    _, norms = run.series("grad_norm", name="")
+    zeros = sum(norm == 0 for norm in norms)
+    if len(norms) < min_steps or norms[0] != 0 or zeros < min_share * len(norms) or run.of(IdleStepRecord):
+        return
+    level, name = max(((_level(run, each), each) for each in run.subjects("loss")), default=(0.0, ""))
+    reached = [each for each in run.of(ReachRecord) if each.num_reached]
+    if not level or not reached:
+        return  # what is right already has no slope either
+    cut = next((each for each in reached if each.flat), None)
+    operators = cut.flat if cut is not None else ()
+    yield Finding(
+        rule="zero-gradient",
+        severity=Severity.ERROR if operators else Severity.WARNING,
+        confidence=0.95 if operators else 0.85,
+        title=f"all gradients are exactly 0 in {zeros} of {len(norms)} steps, although {name} is {level:.3g}",
+        **line_of(_line(run, cut or reached[0])),
+        step=0,
+        evidence={
+            "steps without a gradient": zeros,
+            "threshold": f"{min_share:.0%}",
+            "operators without a slope": ", ".join(operators) or "none seen",
+        },
+        why=_reason(operators),
+        fix="use a smooth function in the loss, or pass the gradient by: x + (x.round() - x).detach()"
+        if set(operators) - {"mul"}
+        else "call retain_grad() on what stands between model and loss: what the loss is made of first without a "
+        "gradient shows where a mask, a factor or flat units multiply by 0",
+    )
+
+
+def _level(run: Run, name: str) -> float:
+    """Return the median size of a loss."""
+    sizes = sorted(abs(value) for value in run.series("loss", name=name)[1])
+    return sizes[len(sizes) // 2] if sizes else 0.0
+
+
+def _reason(operators: tuple[str, ...]) -> str:
+    if not operators:
+        return "The loss is connected to the parameters, but each way between them is multiplied by zero."
+    named = " or ".join(_MEANT.get(each, each) for each in operators)
+    return f"Each way from the loss to the parameters goes through {named}, whose slope is zero."
+
+
+def _line(run: Run, reached: ReachRecord) -> Place | None:
+    """Return the line that calls a flat operator, the last one before the backward; else that of the backward."""
+    place = reached.place
+    words = tuple(word for each in reached.flat for word in _WRITTEN.get(each, (each,)))
+    lines = lines_calling(text_around(run, place), words) if words else []
+    if place is None or not lines:
+        return place
+    return beside(run, place, max((line for line in lines if line <= place.line), default=lines[0]))
