@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader
 
 from torchmagic.probes.expressions import callee, first_argument, receiver
 from torchmagic.probes.module_parts import modules_of
-from torchmagic.probes.sites import is_users
+from torchmagic.probes.sites import is_users, is_users_file
 from torchmagic.probes.variables import held_in
 from torchmagic.tensors.genuine import attributes_of, is_genuine, is_optimizer, is_tensor
 
@@ -125,7 +125,7 @@ def _within(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}[{key!r}]", each) for key, each in plain)
     elif isinstance(value, (list, tuple)):
         yield from ((f"{name}[{i}]", each) for i, each in enumerate(held_in(value, slice(MOST_ITEMS))))
-    elif not isinstance(value, (nn.Module, type)) and not _is_torchs(value):
+    elif not isinstance(value, (nn.Module, type)) and not _is_librarys(value):
         yield from ((f"{name}.{key}", each) for key, each in _public(attributes_of(value).items()))
 
 
@@ -148,9 +148,13 @@ def within(value: Any) -> Any:
     return inner if is_optimizer(inner) else value
 
 
-def _is_torchs(value: Any) -> bool:
-    """Whether a value is a file of torch's, some of whose old names warn when they are looked at."""
-    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "torch"
+def _is_librarys(value: Any) -> bool:
+    """Whether a value is a module of a library, which holds hundreds of names and nothing of the user's."""
+    if not isinstance(value, ModuleType):
+        return False
+    attributes = attributes_of(value)
+    file = attributes.get("__file__")
+    return not is_users_file(file) if isinstance(file, str) else attributes.get("__spec__") is not None
 
 
 def _public(items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

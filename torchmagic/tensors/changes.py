@@ -9,7 +9,7 @@ import torch
 from torch._utils import _flatten_dense_tensors
 
 from torchmagic.tensors.presence import is_stored
-from torchmagic.tensors.reduce import is_single, norms, norms_and, packs_well, values_of
+from torchmagic.tensors.reduce import is_single_kind, norms, norms_and, norms_of_singles, packs_well, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
 SAMPLE_SIZE = 1 << 20
@@ -83,7 +83,7 @@ class Copy:
         return list(map(Change, lengths[: len(after)], lengths[len(after) :], swallowed))
 
     def _sample(self, tensor: torch.Tensor) -> torch.Tensor:
-        if is_single(tensor) and tensor.numel() <= self._limit:  # the usual case, by the short way
+        if is_single_kind(tensor) and tensor.numel() <= self._limit:  # the usual case, by the short way
             return tensor.detach()
         return sample(values_of(tensor), self._limit)
 
@@ -110,7 +110,7 @@ class Copy:
         elif self._pack:
             before = [before[0].view_as(after[0])]
         moves = torch._foreach_sub(after, before)  # noqa: SLF001 - the batched difference
-        found = norms([*before, *moves])
+        found = norms_of_singles([*before, *moves]) if self._pack else norms([*before, *moves])
         return [Change(*pair, math.nan) for pair in zip(found[: len(after)], found[len(after) :], strict=True)]
 
     def _together(self, after: list[torch.Tensor], pushes: list[torch.Tensor | None]) -> list[Change]:

@@ -45,10 +45,15 @@ def is_measurable(tensor: torch.Tensor) -> bool:
 
 
 def is_single(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is of the plainest kind: strided, in single or double precision, of torch's own class, there."""
+    """Whether a tensor is of the plainest kind, as ``is_single_kind`` has it, and there."""
     if tensor.dtype not in SINGLES or tensor.layout is not torch.strided or type(tensor) not in PLAIN:
         return False
     return has_memory(tensor)
+
+
+def is_single_kind(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is strided, in single or double precision, and of torch's own class; not whether it is there."""
+    return tensor.dtype in SINGLES and tensor.layout is torch.strided and type(tensor) in PLAIN
 
 
 def norms(tensors: Sequence[torch.Tensor]) -> list[float]:
@@ -66,16 +71,28 @@ def norms_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]) 
         return [], fetch(scalars)
     try:
         dense = [tensor if is_single(tensor) else _ready(tensor) for tensor in tensors]
-        together = torch._foreach_norm(dense, 2)  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
-        found = fetch([*together, *scalars] if scalars else together)
+        found = _fetched_norms(dense, scalars)
     except UNREADABLE_ERRORS:
         return [_norm_alone(tensor) for tensor in tensors], fetch(scalars)
-    found, values = found[: len(tensors)], found[len(tensors) :]
+    return _exact_where_broken(found[: len(tensors)], tensors), found[len(tensors) :]
+
+
+def norms_of_singles(tensors: list[torch.Tensor]) -> list[float]:
+    """Return the same of tensors of the plainest kind that are known to be there."""
+    return _exact_where_broken(_fetched_norms(tensors, ()), tensors) if tensors else []
+
+
+def _fetched_norms(dense: list[torch.Tensor], scalars: Sequence[torch.Tensor]) -> list[float]:
+    together = torch._foreach_norm(dense, 2)  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
+    return fetch([*together, *scalars] if scalars else together)
+
+
+def _exact_where_broken(found: list[float], tensors: Sequence[torch.Tensor]) -> list[float]:
     if not math.isfinite(sum(found)):
         found = [
             value if math.isfinite(value) else _norm_alone(tensor) for tensor, value in zip(tensors, found, strict=True)
         ]
-    return found, values
+    return found
 
 
 def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:
