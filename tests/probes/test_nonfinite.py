@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from torchmagic.probes.nonfinite import NonFiniteError
-from torchmagic.records.nonfinite import Birth, NonfiniteRecord
+from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 
 SETUP = """
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
@@ -210,6 +210,23 @@ def test_a_mask_of_minus_infinity_is_silent(run_cell, scores):
         """
     )
     assert run.of(NonfiniteRecord) == []
+
+
+def test_a_gradient_that_a_scaler_made_infinite_is_not_laid_to_the_line_that_divides_it(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(4, 1).half()
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**20)
+        for step in range(3):
+            opt.zero_grad()
+            scaler.scale(net(torch.ones(4, 4).half()).float().sum()).backward()
+            for p in net.parameters():
+                p.grad /= scaler.get_scale()
+            opt.step()
+        """
+    )
+    assert origin(run).cause is not Cause.CHANGED_GRADIENT
 
 
 def test_a_mask_handed_to_the_model_is_silent(run_cell):

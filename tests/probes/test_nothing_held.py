@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from torchmagic.debuggers.settings import Level
@@ -134,7 +135,7 @@ def num_bytes_alive():
     sizes = {}
     for each in gc.get_objects():
         plain = type(each) in (torch.Tensor, torch.nn.Parameter) and each.layout is torch.strided
-        if plain and each.device.type == "cpu":
+        if plain and not is_functorch_wrapped_tensor(each) and each.device.type == "cpu":
             storage = each.untyped_storage()
             sizes[storage.data_ptr()] = storage.nbytes()
     return sum(sizes.values())

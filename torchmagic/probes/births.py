@@ -8,17 +8,17 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from torchmagic.analyses.gradient_changes import changed_between
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.graph import forward_suspect, gradient_suspect
 from torchmagic.probes.operands import bad_parts, operands, where_bad
 from torchmagic.probes.origin_causes import cause_of
+from torchmagic.probes.origin_lines import line_changing
 from torchmagic.probes.origin_memory import Backward, Call, Instruction, Loss, StepMemory
 from torchmagic.probes.origin_trace import Event
 from torchmagic.probes.origin_weights import Sick, Weights, buffer_facts
 from torchmagic.probes.replay import Outcome
 from torchmagic.probes.second_runs import SecondRuns
-from torchmagic.probes.sites import Site, place_of, source_of, user_frame
+from torchmagic.probes.sites import Site, place_of, user_frame
 from torchmagic.probes.taps import Taps
 from torchmagic.records.nonfinite import Birth, Cause, NonfiniteRecord
 from torchmagic.records.place import Place
@@ -82,9 +82,21 @@ class Births:
         return self._record(Birth.FORWARD, loss, place=place, op=op, operands=words, cause=cause)
 
     def in_backward(
-        self, bad: list[tuple[str, torch.Tensor]], loss: torch.Tensor | None, frame: FrameType | None
+        self,
+        bad: list[tuple[str, torch.Tensor]],
+        loss: torch.Tensor | None,
+        frame: FrameType | None,
+        *,
+        scaled: bool = False,
     ) -> NonfiniteRecord:
-        """Return where the gradient of a finite loss broke: operator, line, and the parameter nearest to the loss."""
+        """Return where the gradient of a finite loss broke: operator, line, and the parameter nearest to the loss.
+
+        Args:
+            bad: Names and gradients that are not finite.
+            loss: What the backward started from; None where it is not known.
+            frame: Where they were seen.
+            scaled: Whether a scaler multiplied losses, which no backward that is run again goes through.
+        """
         wanted, backwards = self._learning(), self._memory.backwards
         ran_again = 0
         for backward in reversed(backwards[-MOST_REPLAYS:]):
@@ -92,7 +104,9 @@ class Births:
             if outcome is not None and outcome.event is not None:
                 return self._told(outcome, outcome.event, bad=bad)
             ran_again += outcome is not None
-        changed = self._changed_after(backwards[-1]) if backwards and ran_again == len(backwards) else None
+        changed = None
+        if ran_again == len(backwards) > 0 and not scaled:
+            changed = line_changing(Instruction(backwards[-1].code, backwards[-1].lasti).site(), self.site)
         if changed is not None:
             return self._gradient(bad, place=place_of(changed), cause=Cause.CHANGED_GRADIENT, proven=True)
         for call in reversed(self._memory.calls[-MOST_REPLAYS:]):
@@ -101,15 +115,6 @@ class Births:
                 return self._told(outcome, outcome.event, call=call, bad=bad)
         op, site = gradient_suspect(loss, self.site, self._cast.names)
         return self._gradient(bad, op=op, place=place_of(site or self.site))
-
-    def _changed_after(self, backward: Backward) -> Site | None:
-        """Return the line between a backward and where its gradients were seen that changes them by hand."""
-        site, began = self.site, Instruction(backward.code, backward.lasti).site()
-        if site is None or site == began:
-            return None
-        first = began.line if began.code is site.code else 0
-        line = changed_between(source_of(site.code.co_filename), first, site.line)
-        return Site(site.code, line) if line is not None else None
 
     def is_scalers(self, frame: FrameType | None) -> bool:
         """Whether the gradients of the last backward are finite as long as no scaler multiplies them."""

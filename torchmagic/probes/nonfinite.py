@@ -215,7 +215,7 @@ class Nonfinite:
         if loss is not None and not is_finite(loss):
             self._tell(self._births.in_forward(loss, frame))
         else:
-            record = self._births.in_backward(bad, loss, frame)
+            record = self._births.in_backward(bad, loss, frame, scaled=self._scaling.pair is not None)
             self._tell(replace(record, without_loss=self._loss is None and not record.proven))
 
     def _tell(self, record: NonfiniteRecord) -> None:

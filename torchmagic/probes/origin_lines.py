@@ -1,4 +1,4 @@
-"""This file is the lines of a replay: from frames that run, and from the traceback that a node of the graph keeps."""
+"""This file is the lines of a replay: from frames that run, from what a node of the graph keeps, and behind it."""
 
 import linecache
 import re
@@ -7,7 +7,8 @@ from typing import Any
 
 from torch.autograd.graph import _engine_run_backward
 
-from torchmagic.probes.sites import Site, is_users, is_users_file, place_of
+from torchmagic.analyses.gradient_changes import changed_between
+from torchmagic.probes.sites import Site, is_users, is_users_file, place_of, source_of
 from torchmagic.records.place import Place
 
 _ENTRY = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
@@ -38,3 +39,12 @@ def line_of_node(node: Any, boundary: CodeType) -> Place | None:
             source = linecache.getline(file, int(line)).strip()
             return Place(file=file, line=int(line), source=source, function=function)
     return None
+
+
+def line_changing(backward: Site, seen: Site | None) -> Site | None:
+    """Return the line between a backward and where its gradients were seen that changes them by hand."""
+    if seen is None or seen == backward:
+        return None
+    first = backward.line if backward.code is seen.code else 0
+    line = changed_between(source_of(seen.code.co_filename), first, seen.line)
+    return Site(seen.code, line) if line is not None else None
