@@ -227,20 +227,18 @@ for step in range(6):
     assert len(run.series("loss")[1]) == 6
 
 
-def test_a_gradient_without_a_loss_that_was_seen_claims_none(run_cell):
-    source = (
-        NET
-        + """
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(4):
-    given = dict(net.named_parameters())
-    _, back = torch.func.vjp(lambda p: (functional_call(net, p, (x,)) * 0).square().sum(1).sqrt().mean(), given)
-    for name, g in back(torch.tensor(1.0))[0].items():
-        given[name].grad = g
-    opt.step()
+SGD = "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+VJP = """
+given = dict(net.named_parameters())
+_, back = torch.func.vjp(lambda p: (functional_call(net, p, (x,)) * 0).square().sum(1).sqrt().mean(), given)
+for name, g in back(torch.tensor(1.0))[0].items():
+    given[name].grad = g
+opt.step()
 """
-    )
-    run, _ = run_cell(source)
+
+
+def test_a_gradient_without_a_loss_that_was_seen_claims_none(run_cell):
+    run, _ = run_cell(NET + SGD + VJP)
     (record,) = run.of(NonfiniteRecord)
     assert record.without_loss
     (finding,) = [each for each in run.findings if each.rule == "nonfinite-gradient"]
@@ -361,20 +359,7 @@ def test_names_are_looked_for_a_few_times_however_many_samples_come(run_cell, mo
 
 
 def test_the_loss_of_an_earlier_step_says_nothing_of_this_ones(run_cell):
-    source = (
-        NET
-        + """
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-F.cross_entropy(net(x), y).backward()
-opt.step()
-given = dict(net.named_parameters())
-_, back = torch.func.vjp(lambda p: (functional_call(net, p, (x,)) * 0).square().sum(1).sqrt().mean(), given)
-for name, g in back(torch.tensor(1.0))[0].items():
-    given[name].grad = g
-opt.step()
-"""
-    )
-    run, _ = run_cell(source)
+    run, _ = run_cell(NET + SGD + "F.cross_entropy(net(x), y).backward()\nopt.step()\n" + VJP)
     (record,) = run.of(NonfiniteRecord)
     assert record.step == 1
     assert record.without_loss

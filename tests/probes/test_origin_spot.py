@@ -58,3 +58,35 @@ def test_an_argument_that_the_function_deleted_is_no_hindrance(run_cell):
     )
     (record,) = run.of(NonfiniteRecord)
     assert (record.op, record.proven) == ("log", True)
+
+
+def test_a_decorated_method_is_looked_through(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        def counted(function):
+            def inner(self, *args, **kwargs):
+                self.calls += 1
+                return function(self, *args, **kwargs)
+            return inner
+
+        class Training:
+            calls = 0
+
+            @counted
+            def learn(self, answer, weight=1):
+                loss = answer.pow(2).sum(1).sqrt().mean() * weight
+                loss.backward()
+
+        training = Training()
+        for step in range(3):
+            answer = net(torch.randn(8, 3))
+            opt.zero_grad()
+            training.learn(answer - answer.detach() * (step == 1), weight=2)
+            opt.step()
+        """
+    )
+    (record,) = run.of(NonfiniteRecord)
+    assert (record.op, record.proven, record.step) == ("SqrtBackward0", True, 1)

@@ -106,7 +106,7 @@ class Births:
             ran_again += outcome is not None
         changed = None
         if ran_again == len(backwards) > 0 and not scaled:
-            changed = line_changing(Instruction(backwards[-1].code, backwards[-1].lasti).site(), self.site)
+            changed = line_changing(backwards[-1].line(), self.site)
         if changed is not None:
             return self._gradient(bad, place=place_of(changed), cause=Cause.CHANGED_GRADIENT, proven=True)
         for call in reversed(self._memory.calls[-MOST_REPLAYS:]):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from torchmagic.probes.graph_walk import roots, saved_tensor
+from torchmagic.probes.graph_walk import leaves, saved_tensor, walk
 from torchmagic.tensors.presence import has_numbers
 
 # Operators that are flat between their jumps, by their nodes.
@@ -29,21 +29,8 @@ def flat_operators(tensors: Any, nodes: Sequence[Any], *, factors: bool = False)
     flat = {node: name for node in nodes if (name := _name_if_flat(node, factors=factors)) is not None}
     if not flat:
         return ()
-    todo = [node for each in roots(tensors) if (node := each.grad_fn) is not None]
-    seen = set()
-    ends = set()
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node in flat:
-            ends.add(flat[node])
-            continue
-        if type(node).__name__ == "AccumulateGrad":
-            return ()
-        todo += [parent for parent, _ in node.next_functions if parent is not None]
-    return tuple(sorted(ends))
+    met = walk(tensors, ends=flat).nodes
+    return () if any(True for _ in leaves(met)) else tuple(sorted({flat[node] for node in met if node in flat}))
 
 
 def _name_if_flat(node: Any, *, factors: bool) -> str | None:

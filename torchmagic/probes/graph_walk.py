@@ -1,6 +1,6 @@
 """This file is the walk: the nodes of the graph above a tensor, the leaves they end at, and what they saved."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -37,12 +37,13 @@ class Saved(NamedTuple):
     unseen: frozenset[str]
 
 
-def walk(tensors: Any, *, most: int = MOST_NODES) -> Walk:
+def walk(tensors: Any, *, most: int = MOST_NODES, ends: Container[Any] = ()) -> Walk:
     """Return the nodes above a tensor or several.
 
     Args:
         tensors: What ``backward`` was called on.
         most: Nodes after which the walk is given up.
+        ends: Nodes above which nothing is looked at.
     """
     todo = [node for each in roots(tensors) if (node := each.grad_fn) is not None]
     seen: dict[Any, None] = {}  # in their order
@@ -53,7 +54,8 @@ def walk(tensors: Any, *, most: int = MOST_NODES) -> Walk:
         seen[node] = None
         if len(seen) > most:
             return Walk(list(seen), complete=False)
-        todo += [parent for parent, _ in node.next_functions if parent is not None and parent not in seen]
+        if node not in ends:
+            todo += [parent for parent, _ in node.next_functions if parent is not None and parent not in seen]
     return Walk(list(seen), complete=True)
 
 

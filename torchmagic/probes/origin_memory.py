@@ -80,6 +80,10 @@ class Backward:
     first: int
     last: int
 
+    def line(self) -> Site:
+        """Return the user's line that asked for it."""
+        return Instruction(self.code, self.lasti).site()
+
 
 class StepMemory:
     """Keeps the calls of models, of losses and of backward since the last optimizer step.
