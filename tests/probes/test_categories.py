@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from torchmagic.probes.graph_walk import READABLE
+from torchmagic.probes.graph_walk import READABLE, walk
 from torchmagic.records.memory import UnseenGraphRecord
 
 LOOP = """
@@ -259,7 +259,7 @@ def test_categories_are_told_from_the_advanced_level_on(run_cell):
 
 
 def test_a_graph_that_is_too_large_is_said_so_and_left_alone(run_cell, monkeypatch):
-    monkeypatch.setattr("torchmagic.probes.graph_walk.walk.__kwdefaults__", {"most": 5})
+    monkeypatch.setitem(walk.__kwdefaults__, "most", 5)
     run, _ = run_cell(MLP + "opt = torch.optim.Adam(net.parameters())\n" + LOOP)
     assert run.subjects("memory_bytes") == ()
     (record,) = run.of(UnseenGraphRecord)
