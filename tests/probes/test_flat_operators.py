@@ -12,7 +12,7 @@ w = torch.randn(3, 3, requires_grad=True)
 
 
 def flat(loss, **how):
-    return flat_operators(loss, walk(loss).nodes, **how)
+    return flat_operators(loss, walk(loss).nodes, **how).operators
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,39 @@ def test_what_is_multiplied_by_is_looked_at_once_all_gradients_were_zero(run_cel
     assert [each.flat for each in run.of(ReachRecord)] == [(), ("mul",)]
     assert {each.rule for each in run.findings} == {"zero-gradient"}
     run, _ = run_cell(source.format(factor="(step > 2)"))
+    assert "zero-gradient" not in {each.rule for each in run.findings}
+
+
+def test_only_operators_above_what_is_behind_them_are_told():
+    v = torch.randn(3, requires_grad=True)
+    loss = (w.round() + w).sum() + v.sign().sum()
+    found = flat_operators(loss, walk(loss).nodes)
+    assert (found.operators, len(found.behind), found.behind[0] is v) == (("sign",), 1, True)
+
+
+QUANTISED = """
+    class Quantised(nn.Linear):
+        def forward(self, x):
+            return F.linear(x, {weight}, self.bias)
+
+    net = nn.Sequential(Quantised(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(12):
+        loss = (net(torch.randn(8, 4)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_parameters_behind_one_are_named_beside_others_that_learn(run_cell):
+    run, _ = run_cell(QUANTISED.format(weight="(self.weight * 8).round() / 8"))
+    assert {(each.flat, each.flattened) for each in run.of(ReachRecord)} == {(("round",), ("net.0.weight",))}
+    (finding,) = [each for each in run.findings if each.rule == "zero-gradient"]
+    assert (finding.parameter, finding.source) == (
+        "net.0.weight",
+        "return F.linear(x, (self.weight * 8).round() / 8, self.bias)",
+    )
+    run, _ = run_cell(QUANTISED.format(weight="self.weight + ((self.weight * 8).round() / 8 - self.weight).detach()"))
+    assert {(each.flat, each.flattened) for each in run.of(ReachRecord)} == {((), ())}
     assert "zero-gradient" not in {each.rule for each in run.findings}

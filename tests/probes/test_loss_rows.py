@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchmagic.probes.loss_rows import rows_of
+from torchmagic.probes.loss_rows import BETWEEN_LOOKS, FIRST_LOSSES, rows_of
 
 NET = nn.Linear(3, 2)
 X, Y = torch.randn(6, 3), torch.arange(6) % 2
@@ -42,3 +42,23 @@ def test_rows_are_recorded_where_they_change(run_cell):
             opt.step()
     """)
     assert run.series("loss_rows", name="loss") == ([0, 2, 3, 5], [4.0, 2.0, 4.0, 2.0])
+
+
+def test_rows_are_looked_for_less_often_later_but_wherever_a_loss_rises(run_cell, monkeypatch):
+    looked = []
+    monkeypatch.setattr("torchmagic.probes.loss_rows.rows_of", lambda loss: looked.append(loss.item()) or rows_of(loss))
+    run, _ = run_cell("""
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.0)
+    for step in range(300):
+        x = torch.ones(2 if step == 250 else 4, 3)
+        loss = (net(x) - 3).square().mean() * (3 if step == 250 else 1)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """)
+    assert run.series("loss_rows", name="loss") == ([0, 250, 251], [4.0, 2.0, 4.0])
+    calm, risen = looked[0], run.series("loss", name="loss")[1][250]
+    assert looked.count(risen) == 1
+    behind_it = 2  # rows change back there, and are looked for once more
+    assert looked.count(calm) == FIRST_LOSSES + 300 // BETWEEN_LOOKS - FIRST_LOSSES // BETWEEN_LOOKS + behind_it

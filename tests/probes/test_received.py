@@ -146,6 +146,32 @@ def test_a_model_of_the_same_shapes_that_trains_in_vain_is_the_twin(run_cell):
     assert run.of(GradientFlowRecord)[0].twin == ""
 
 
+TENSOR = """
+image = torch.rand(3, 4, requires_grad=True)
+opt = torch.optim.SGD([image], lr=0.1)
+for step in range({steps}):
+    opt.zero_grad()
+    (image - 1).square().sum().backward()
+    opt.step()
+    {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "twin"),
+    [
+        ("image = image.detach().clamp(0, 1).requires_grad_()", "image"),
+        ("image.data.clamp_(0, 1)", ""),
+        ("image = image.detach().clamp(0, 1).requires_grad_(); opt = torch.optim.SGD([image], lr=0.1)", ""),
+        ("image = image.detach().repeat(2, 1).requires_grad_()", ""),
+    ],
+)
+def test_a_tensor_in_whose_place_its_variable_holds_another_has_that_for_a_twin(run_cell, after, twin):
+    run, _ = run_cell(TENSOR.format(steps=16, after=after))
+    flow = run.of(GradientFlowRecord)[0]
+    assert (flow.twin, flow.twin_is_tensor, flow.idle > 2) == (twin, bool(twin), bool(twin))
+
+
 def test_the_names_of_all_that_happened_in_a_function_are_kept(run_cell):
     run, _ = run_cell(
         """

@@ -105,7 +105,7 @@ class Detached:
             self._site = site_of(frame)
             self._code.learn_line(self._site)
             trained = self._trained()
-            self._owned = max(self._owned, len({id(tensor) for tensor in trained}))
+            self._owned = max(self._owned, len({id(tensor) for tensor in self._taking_part() or trained}))
             self._before = _gradients(trained)
 
     def _ends(self, tensors: Any, nanoseconds: int) -> None:
@@ -119,14 +119,18 @@ class Detached:
     def _fails(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         self._raised = WITHOUT_GRAPH in str(error)
 
-    def _trained(self) -> list[torch.Tensor]:
-        """Return what can be trained: of optimizers that stepped or have a name, and of models that ran."""
+    def _taking_part(self) -> list[torch.Tensor]:
+        """Return what can be trained of optimizers that stepped, and of models that ran."""
         refs: list[Any] = [ref for entry in self._cast.optimizers for ref in entry.refs]
         refs += [ref for model in self._cast.models for ref in model.parameters.values()]
-        found: list[torch.Tensor] = [tensor for ref in refs if (tensor := ref()) is not None]
+        return _trainable([tensor for ref in refs if (tensor := ref()) is not None])
+
+    def _trained(self) -> list[torch.Tensor]:
+        """Return the same, and what optimizers hold that have a name: they may be those of other cells."""
+        found = self._taking_part()
         for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
-            found += [tensor for group in optimizer.param_groups for tensor in group["params"]]
-        return [tensor for tensor in found if tensor.requires_grad and tensor.is_leaf]
+            found += _trainable([tensor for group in optimizer.param_groups for tensor in group["params"]])
+        return found
 
     def _record(self) -> DetachedLossRecord:
         every = self._code.read()
@@ -147,6 +151,10 @@ class Detached:
             again=tuple(dict.fromkeys(each.how for each in cuts if each.makes and not cuts[0].makes))[:MOST_AGAIN],
             made=place_made(every, name, self._site),
         )
+
+
+def _trainable(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [tensor for tensor in tensors if tensor.requires_grad and tensor.is_leaf]
 
 
 def _plain(output: Any) -> Any:

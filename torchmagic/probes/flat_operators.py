@@ -1,9 +1,11 @@
 """This file finds flat operators: those in a graph whose slope is zero everywhere, so that no gradient comes back."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Container, Sequence
+from typing import Any, NamedTuple
 
-from torchmagic.probes.graph_walk import leaves, saved_tensor, walk
+import torch
+
+from torchmagic.probes.graph_walk import leaves, saved_tensor, walk, walk_from
 from torchmagic.tensors.presence import has_numbers
 
 # Operators that are flat between their jumps, by their nodes.
@@ -15,22 +17,37 @@ MOST_VALUES = 65_536
 _OF_NODES = {f"{name}Backward{number}": name.lower() for name in _STEPS for number in (0, 1)}
 
 
-def flat_operators(tensors: Any, nodes: Sequence[Any], *, factors: bool = False) -> tuple[str, ...]:
-    """Return the operators at which every way from a loss to its leaves ends; none where one way goes past them.
+class Flat(NamedTuple):
+    """Operators without a slope, by names such as ``round``, and the leaves to which every way goes through one.
+
+    ``mul`` is a multiplication by zeros, ``div`` a division that rounds.
+    """
+
+    operators: tuple[str, ...] = ()
+    behind: tuple[torch.Tensor, ...] = ()
+
+
+def flat_operators(tensors: Any, nodes: Sequence[Any], *, factors: bool = False) -> Flat:
+    """Return the operators that keep gradients from leaves; nothing where each has a way past them.
 
     Args:
         tensors: What ``backward`` is called on.
         nodes: All nodes above it.
         factors: Whether what is multiplied by is looked at too.
-
-    Returns:
-        Names such as ``round``; ``mul`` is a multiplication by zeros, ``div`` a division that rounds.
     """
     flat = {node: name for node in nodes if (name := _name_if_flat(node, factors=factors)) is not None}
     if not flat:
-        return ()
+        return Flat()
     met = walk(tensors, ends=flat).nodes
-    return () if any(True for _ in leaves(met)) else tuple(sorted({flat[node] for node in met if node in flat}))
+    reached = {id(leaf) for leaf in leaves(met)}
+    behind = {id(leaf): leaf for leaf in leaves(nodes) if id(leaf) not in reached}
+    names = {flat[node] for node in met if node in flat and _leads_to(node, behind)}
+    return Flat(tuple(sorted(names)), tuple(behind.values()))
+
+
+def _leads_to(node: Any, wanted: Container[int]) -> bool:
+    """Whether one of some leaves lies above a node."""
+    return any(id(leaf) in wanted for leaf in leaves(walk_from([node]).nodes))
 
 
 def _name_if_flat(node: Any, *, factors: bool) -> str | None:

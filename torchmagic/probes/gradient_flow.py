@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -32,6 +33,16 @@ class Waiting:
         self.changed, self.stepped_before = False, stepped_before
 
 
+class Twin(NamedTuple):
+    """What is trained in place of what an optimizer holds: a model, or the tensor that a variable holds by now."""
+
+    name: str = ""
+    is_tensor: bool = False
+
+
+_NO_TWIN = Twin()
+
+
 class Flow:
     """What is known of an optimizer's gradients.
 
@@ -47,7 +58,7 @@ class Flow:
         self.received: set[int] = set()
         self.late: set[str] = set()
         self.frozen: tuple[str, ...] = ()
-        self.twin = ""
+        self.twin = _NO_TWIN
         self.idle = self.idle_since = 0
         self.seen = (-1, -1)
         self._used: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
@@ -76,8 +87,8 @@ class Flow:
                 self.waiting[key] = Waiting(tensor, step, stepped_before=before)
         self.seen = entry.seen
         self.measure()
-        if self.waiting and not self.received and self.steps >= ASK_AFTER and not self.twin:
-            self.twin = _twin([tensor for _, tensor in trainable], cast)
+        if self.waiting and not self.received and self.steps >= ASK_AFTER and not self.twin.name:
+            self.twin = self._find_twin([tensor for _, tensor in trainable], cast)
         elif self.received:
             self._ask_again([tensor for _, tensor in trainable], step, cast)
 
@@ -85,12 +96,24 @@ class Flow:
         """Ask which model trains instead where no gradient is new: each is none, zero, or what a look before found."""
         few = trainable[:: len(trainable) // FEW or 1]
         found = [each.grad for each in few if each.grad is not None and self._is_new(each, each.grad)]
-        twin = _twin(trainable, cast) if self.steps >= ASK_AFTER else ""
-        if not twin or any(not is_measurable(each) for each in found) or any(norms([each.detach() for each in found])):
-            self.twin, self.idle = "", 0
+        twin = self._find_twin(trainable, cast) if self.steps >= ASK_AFTER else _NO_TWIN
+        if (
+            not twin.name
+            or any(not is_measurable(each) for each in found)
+            or any(norms([each.detach() for each in found]))
+        ):
+            self.twin, self.idle = _NO_TWIN, 0
         else:
             self.idle_since = self.idle_since if self.idle else step
             self.twin, self.idle = twin, step + 1 - self.idle_since
+
+    def _find_twin(self, tensors: Sequence[torch.Tensor], cast: Cast) -> Twin:
+        """Return what gets gradients in place of an optimizer's tensors."""
+        model = _model_like(tensors, cast)
+        if model:
+            return Twin(model)
+        moved = [name for each in tensors if (name := self.names.get(id(each))) and _is_elsewhere(name, each, cast)]
+        return Twin(moved[0], is_tensor=True) if 2 * len(moved) > len(tensors) else _NO_TWIN
 
     def _is_new(self, parameter: torch.Tensor, gradient: torch.Tensor) -> bool:
         """Whether a gradient was made or written since the last look."""
@@ -153,7 +176,8 @@ class Flow:
             frozen=self.frozen[:MOST_NAMES],
             num_frozen=len(self.frozen),
             groups=self._groups,
-            twin=self.twin,
+            twin=self.twin.name,
+            twin_is_tensor=self.twin.is_tensor,
             num_backwards=num_backwards,
             place=self.place,
             idle=self.idle,
@@ -189,11 +213,17 @@ def subtrees(
     return [(path, whole, names) for (path, whole), names in found.items()]
 
 
-def _twin(tensors: Sequence[torch.Tensor], cast: Cast) -> str:
-    """Return the model that has gradients which no optimizer owns, and the shapes of these tensors."""
+def _owned(cast: Cast) -> set[int]:
+    """Return the identities of what optimizers hold, those too that have not stepped."""
     owned = {id(tensor) for entry in cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
-    for _, optimizer in cast.names.optimizers(torch.optim.Optimizer):  # one that has not stepped
+    for _, optimizer in cast.names.optimizers(torch.optim.Optimizer):
         owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+    return owned
+
+
+def _model_like(tensors: Sequence[torch.Tensor], cast: Cast) -> str:
+    """Return the model that has gradients which no optimizer owns, and the shapes of these tensors."""
+    owned = _owned(cast)
     wanted = [tuple(tensor.shape) for tensor in tensors]
     for model in cast.models:
         parameters = [tensor for ref in model.parameters.values() if (tensor := ref()) is not None]
@@ -202,3 +232,11 @@ def _twin(tensors: Sequence[torch.Tensor], cast: Cast) -> str:
         if 2 * shared > len(wanted):
             return model.name
     return ""
+
+
+def _is_elsewhere(name: str, tensor: torch.Tensor, cast: Cast) -> bool:
+    """Whether the variable that held a tensor holds another of its shape by now, which gets gradients in vain."""
+    return any(
+        each.is_leaf and each.grad is not None and each.shape == tensor.shape and id(each) not in _owned(cast)
+        for each in cast.names.tensors_of([name])
+    )

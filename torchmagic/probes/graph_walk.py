@@ -45,7 +45,12 @@ def walk(tensors: Any, *, most: int = MOST_NODES, ends: Container[Any] = ()) -> 
         most: Nodes after which the walk is given up.
         ends: Nodes above which nothing is looked at.
     """
-    todo = [node for each in roots(tensors) if (node := each.grad_fn) is not None]
+    return walk_from([node for each in roots(tensors) if (node := each.grad_fn) is not None], most=most, ends=ends)
+
+
+def walk_from(nodes: Iterable[Any], *, most: int = MOST_NODES, ends: Container[Any] = ()) -> Walk:
+    """Return nodes and those above them, as ``walk`` does."""
+    todo = list(nodes)
     seen: dict[Any, None] = {}  # in their order
     while todo:
         node = todo.pop()

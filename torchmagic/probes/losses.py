@@ -1,6 +1,7 @@
 """This file measures losses: the value on which each backward runs, by the name the user gave it."""
 
 import re
+from collections import defaultdict
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.derivatives import of_weights
 from torchmagic.probes.listeners import NEVER
-from torchmagic.probes.loss_rows import rows_of
+from torchmagic.probes.loss_rows import Rows, rows_of
 from torchmagic.probes.loss_shares import Shares, Value
 from torchmagic.probes.origin_memory import Instruction
 from torchmagic.probes.probe import nothing_waits
@@ -46,7 +47,7 @@ class _Waiting:
 class Losses:
     """Records ``loss`` at each backward: on the CPU at once, on a device with the step's one transfer.
 
-    ``loss_rows``, under the same name, is recorded where it changes: over how many samples the loss was taken.
+    ``loss_rows``, under the same name, is recorded where it is seen to change: over how many samples the loss is taken.
 
     A loss that was divided because several batches make one step is recorded whole, at the step's end. So is one whose
     gradients ``torch.autograd.grad`` was asked for, unless a backward follows before the step.
@@ -65,7 +66,7 @@ class Losses:
         self._fetcher = _Waiting(self)
         self._names: dict[tuple[int, int], tuple[str]] = {}  # by code object and instruction
         self._codes: list[Site | None] = []  # held, so that no other code gets their identities
-        self._rows: dict[str, int] = {}
+        self._rows: defaultdict[str, Rows] = defaultdict(Rows)
         self._scaling = Scaling()
         self._shares = Shares()
         self._asked: list[tuple[Instruction | None, int, Value]] = []
@@ -88,7 +89,10 @@ class Losses:
         for name, value in self._shares.take():
             self._tell(name, value)
         for instruction, rows, value in asked:
-            self._tell(self._name(instruction, rows), value)
+            name = self._name(instruction)
+            if recorder is not None and self._rows[name[0]].are(rows):
+                recorder.append("loss_rows", (rows,), name)
+            self._tell(name, value)
         if self._riders.waiting:
             self._riders.arrive(fetch(self._riders.tensors))
         elif self._taps is not None:
@@ -129,11 +133,14 @@ class Losses:
         if loss is None or self._recorder is None:
             return
         self._went = self._recorder.step
-        caller, rows = caller_of(frame), rows_of(loss)
+        caller = caller_of(frame)
         name = self._names.get((id(caller.f_code), caller.f_lasti)) if caller is not None else None
-        if name is None or rows != self._rows.get(name[0]):
-            name = self._name(_instruction(caller), rows)
+        if name is None:
+            name = self._name(_instruction(caller))
         value = loss.item() if loss.is_cpu else loss.detach()
+        rows = self._rows[name[0]]
+        if rows.changed(loss, value if isinstance(value, float) else None):
+            self._recorder.append("loss_rows", (rows.known,), name)
         divisor = self._shares.divisor(name[0], loss)
         if divisor is not None:
             self._shares.hold(name, divisor, value)
@@ -144,8 +151,8 @@ class Losses:
         if self._taps is not None and (divisor is not None or not loss.is_cpu):
             self._taps.listeners.wake_up(self._fetcher)
 
-    def _name(self, where: Instruction | None, rows: int) -> tuple[str]:
-        """Return what the user calls a loss; record the line, and over how many samples it is, where that is new."""
+    def _name(self, where: Instruction | None) -> tuple[str]:
+        """Return what the user calls a loss; record the line where that is new."""
         key = (id(where.code), where.lasti) if where is not None else (0, 0)
         name, recorder = self._names.get(key), self._recorder
         if name is None:
@@ -154,9 +161,6 @@ class Losses:
             self._codes.append(site)
             if recorder is not None:
                 recorder.add(BackwardRecord(name=name[0], place=place_of(site), step=recorder.step))
-        if rows and rows != self._rows.get(name[0]) and recorder is not None:
-            self._rows[name[0]] = rows
-            recorder.append("loss_rows", (rows,), name)
         return name
 
     def _tell(self, name: tuple[str], value: Value) -> None:

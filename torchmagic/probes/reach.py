@@ -128,6 +128,8 @@ class Reach:
         certain = not hidden and len(ends) == sum(len(names) for _, names, _, _ in parts)
         idle = [model.name for model, names, left, _ in parts if left and not names and model in self._ran]
         site = site_of(frame)
+        flat = flat_operators(tensors, graph.nodes, factors=self._gradients.total == 0.0)
+        flattened = self._names(flat.behind) if len(flat.behind) < len(ends) else ()
         return ReachRecord(
             loss=loss_name(site),
             place=place_of(site),
@@ -143,11 +145,20 @@ class Reach:
             untouched=tuple(idle) if certain else (),
             num_other_leaves=len(ends) - reached,
             opaque=tuple(sorted(opaque)),
-            flat=flat_operators(tensors, graph.nodes, factors=self._gradients.total == 0.0),
+            flat=flat.operators if flattened or len(flat.behind) == len(ends) else (),
+            flattened=flattened[:MOST_NAMES],
         )
 
     def _models(self) -> Iterable[Model]:
         return [model for model in present(self._cast.models) if model.ref() is not None]
+
+    def _names(self, tensors: Sequence[torch.Tensor]) -> tuple[str, ...]:
+        """Return the names of those tensors that are parameters of models, or that optimizers step."""
+        known = self._cast.at_work.stepped if tensors else {}
+        for model in present(self._cast.models) if tensors else ():
+            known |= {id(ref()): name for name, ref in model.parameters.items()}
+        wanted = {id(each) for each in tensors}
+        return tuple(name for identity, name in known.items() if identity in wanted)
 
     def _parameters(self) -> set[int]:
         """Return the identities of all parameters that are known, of models or of optimizers."""

@@ -17,12 +17,14 @@ class GradientFlowRecord:
         frozen: Its parameters that require none; names are bounded, the number is not.
         num_frozen: How many these are.
         groups: Parameter groups that hold them.
-        twin: Model whose parameters have the shapes of this optimizer's, get gradients, and belong to no optimizer.
+        twin: Model whose parameters have the shapes of this optimizer's, get gradients, and belong to no optimizer; or
+            the variable that held its tensor, and holds another by now of which that is true.
         num_backwards: Backward passes of the run that ended without an exception.
         place: Line of its first step.
         idle: Steps of the run, up to the last look, in which no gradient came any more while ``twin`` had its own: each
             was none, zero, or as a look before had found it.
         idle_since: The first of them.
+        twin_is_tensor: Whether ``twin`` is such a variable.
     """
 
     optimizer: str
@@ -37,6 +39,7 @@ class GradientFlowRecord:
     place: Place | None
     idle: int = 0
     idle_since: int = 0
+    twin_is_tensor: bool = False
 
 
 # What an ``UnreachedRecord`` says of a part whose results nobody takes.

@@ -28,8 +28,9 @@ class ReachRecord:
         num_other_leaves: Leaves that require a gradient and are no known parameter, such as inputs.
         opaque: Functions in the graph that are written in Python. One that recomputes, as activation checkpointing
             does, may reach more than the graph shows: with it nothing is called unreached or untouched.
-        flat: Operators whose slope is zero everywhere, such as ``round``, where every way to a leaf ends at one;
+        flat: Operators whose slope is zero everywhere, such as ``round``, where every way to some leaf ends at one;
             ``mul`` is a multiplication by zeros, ``div`` a division that rounds.
+        flattened: Parameters to which every way ends so, where that is not all of them.
     """
 
     loss: str
@@ -47,3 +48,4 @@ class ReachRecord:
     num_other_leaves: int
     opaque: tuple[str, ...]
     flat: tuple[str, ...] = ()
+    flattened: tuple[str, ...] = ()

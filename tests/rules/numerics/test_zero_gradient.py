@@ -4,6 +4,7 @@ import pytest
 
 from torchmagic.records.finding import Severity
 from torchmagic.records.loop import Idle, IdleStepRecord
+from torchmagic.records.model import OptimizerRecord
 from torchmagic.records.place import Place
 from torchmagic.records.reach import ReachRecord
 from torchmagic.rules.numerics.zero_gradient import zero_gradient
@@ -13,10 +14,11 @@ TEXT = "for x in xs:\n    loss = (net(x).round() - y).pow(2).mean()\n    loss.ba
 BACKWARD = Place(file="<cell>", line=3, source="loss.backward()")
 
 
-def reach(*flat, num_reached=4):
+def reach(*flat, num_reached=4, flattened=()):
     return ReachRecord(
         loss="loss", place=BACKWARD, step=1, has_graph=True, num_nodes=9, num_reached=num_reached, models=("net",),
         unreached=(), num_unreached=0, frozen=(), num_frozen=0, untouched=(), num_other_leaves=0, opaque=(), flat=flat,
+        flattened=flattened,
     )  # fmt: skip
 
 
@@ -90,3 +92,28 @@ def test_a_run_without_a_loss_is_silent():
         run.frame("grad_norm", ("",)).append(step, (0.0,))
     run.records.append(reach())
     assert list(zero_gradient(run)) == []
+
+
+def partly(gradients, *, parameters=("net.0.weight", "net.0.bias"), steps=20):
+    run = Run()
+    run.source, run.steps = TEXT, steps
+    run.records.append(reach("round", flattened=("net.0.weight",)))
+    run.records.append(OptimizerRecord(name="opt", class_name="SGD", lr=(0.1,), parameters=parameters, place=None))
+    for step in range(steps):
+        run.frame("grad_norm", ("",)).append(step, (1.0,))
+    for step, norm in enumerate(gradients):
+        run.frame("grad_norm", ("net.0.weight", "net.0.bias")).append(step, (norm, 1.0))
+    return list(zero_gradient(run))
+
+
+def test_parameters_behind_it_are_told_beside_others_that_learn():
+    (finding,) = partly([0.0] * 3)
+    assert (finding.severity, finding.line, finding.parameter) == (Severity.ERROR, 2, "net.0.weight")
+    assert (finding.module, finding.title) == ("net.0", "net.0.weight gets gradients of exactly 0: round has no slope")
+
+
+def test_parameters_that_had_a_gradient_or_were_hardly_looked_at_or_are_nobodys_are_silent():
+    assert partly([0.0, 0.0, 0.1]) == []
+    assert partly([0.0] * 2) == []
+    assert partly([0.0] * 3, parameters=("net.0.bias",)) == []
+    assert partly([0.0] * 3, steps=9) == []

@@ -86,3 +86,11 @@ def test_the_fix_is_the_users_own_line_with_all_its_settings():
 
 def test_the_fix_of_an_optimizer_with_several_groups_leaves_them_to_the_user():
     assert "torch.optim.…(net.parameters())" in found(flow(), group(), group(subject="opt[1]"))[0].fix
+
+
+def test_a_tensor_that_was_assigned_anew_is_told_at_that_line_and_by_its_name():
+    source = "image = make()\nopt = Adam([image])\nopt.step()\nimage = image.detach().requires_grad_()\n"
+    (finding,) = found(flow(twin="image", twin_is_tensor=True, num_trainable=1), source=source)
+    assert (finding.line, finding.parameter, finding.module) == (4, "image", None)
+    assert finding.title == "opt holds the tensor that image was before, not the one that gets the gradients"
+    assert "in place" in finding.fix

@@ -2,7 +2,7 @@
 
 from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
 from torchmagic.records.finding import Severity
-from torchmagic.records.model import ModelRecord
+from torchmagic.records.model import ModelRecord, ParameterRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.training_loop.detached_loss import MIN_BACKWARDS, detached_loss
@@ -11,6 +11,7 @@ from torchmagic.session.run import Run
 CUT = Place(file="<cell>", line=4, source="loss = torch.tensor(loss.item())")
 MADE = Place(file="<cell>", line=5, source="loss = criterion(out, y)")
 BACKWARD = Place(file="<cell>", line=6, source="loss.backward()")
+PARAMETER = {"module": "", "shape": (4, 5), "dtype": "float32", "device": "cpu"}
 
 
 def detached(**changed):
@@ -138,3 +139,30 @@ def test_a_number_beside_a_loss_that_is_cut_off_is_told_once():
     message = "'float' object has no attribute 'backward'"
     crash = CrashRecord(error="AttributeError", message=message, file="<cell>", line=3, source="loss.backward()")
     assert len(found(detached(), crash)) == 1
+
+
+def model(name, trainable, parameters=2):
+    own = [
+        ParameterRecord(name=f"{name}.{i}", trainable=bool(trainable), **PARAMETER, model=name)
+        for i in range(parameters)
+    ]
+    facts = {"class_name": "Linear", "num_parameters": 40, "num_bytes": 160}
+    return [ModelRecord(name=name, num_trainable=trainable, **facts), *own]
+
+
+def test_where_all_that_ran_is_frozen_the_last_line_that_freezes_is_told():
+    source = (
+        "body = make()\nbody.requires_grad_(False)\nhead.requires_grad_(False)\nloss = body(x).sum()\nloss.backward()\n"
+    )
+    record = detached(owned=0, raised=True, connected=(), ran=("body", "head"), cut=None, how="", num_backwards=0)
+    (finding,) = found(record, *model("body", 0), *model("head", 0, 3), source=source, steps=0)
+    assert (finding.line, finding.source, finding.module) == (3, "head.requires_grad_(False)", "head")
+    assert finding.title == "loss reaches nothing that is trained: all 5 parameters of body, head are frozen"
+    assert "head.requires_grad_(True)" in finding.fix
+
+
+def test_it_is_not_told_where_one_of_those_models_trains_or_nothing_raised():
+    record = detached(owned=0, raised=True, connected=(), ran=("body", "head"), cut=None, how="", num_backwards=0)
+    assert found(record, *model("body", 0), *model("head", 40), steps=0) == []
+    calm = detached(owned=0, raised=False, connected=(), ran=("body",), cut=None, how="")
+    assert found(calm, *model("body", 0)) == []

@@ -3,9 +3,10 @@
 *Symptom*: gradients are there, ``step()`` runs, and the model does not change.
 
 *Why it happens*: the model was built again, copied or replaced after the optimizer was given its parameters; the
-optimizer still holds those of the old one.
+optimizer still holds those of the old one. Or a tensor that is trained by itself, as an image is, was assigned anew:
+``image = image.detach().clamp(0, 1).requires_grad_()``.
 
-*What to try*: build the optimizer after the model, and again whenever the model is replaced.
+*What to try*: build the optimizer after the model, and again whenever the model is replaced; change a tensor in place.
 
 *Source*: PyTorch documentation of ``torch.optim``, "Constructing it"; Humbatova et al., ICSE 2020.
 """
@@ -34,16 +35,27 @@ def stale_optimizer(run: Run, *, min_steps: int = MIN_STEPS) -> Iterator[Finding
             rule="stale-optimizer",
             severity=Severity.ERROR,
             confidence=0.93,
-            title=f"{flow.optimizer} holds the parameters of another model, not those of {flow.twin}, which is trained",
-            module=flow.twin,
+            title=_title(flow),
+            module=None if flow.twin_is_tensor else flow.twin,
+            parameter=flow.twin if flow.twin_is_tensor else None,
             optimizer=flow.optimizer,
             **_place(run, flow),
             step=flow.idle_since if flow.num_received else 0,
             evidence=_evidence(flow, min_steps),
-            why=f"Gradients go to the parameters of {flow.twin}, which no optimizer holds; {flow.optimizer} was built "
-            "for tensors of the same shapes that no loss reaches any more.",
+            why=f"Gradients go to {'the tensor' if flow.twin_is_tensor else 'the parameters of'} {flow.twin}, which no "
+            f"optimizer holds; {flow.optimizer} was built for {_of_old(flow)} that no loss reaches any more.",
             fix=_fix(run, flow),
         )
+
+
+def _title(flow: GradientFlowRecord) -> str:
+    if flow.twin_is_tensor:
+        return f"{flow.optimizer} holds the tensor that {flow.twin} was before, not the one that gets the gradients"
+    return f"{flow.optimizer} holds the parameters of another model, not those of {flow.twin}, which is trained"
+
+
+def _of_old(flow: GradientFlowRecord) -> str:
+    return "one of the same shape" if flow.twin_is_tensor else "tensors of the same shapes"
 
 
 def _evidence(flow: GradientFlowRecord, min_steps: int) -> dict[str, int | str]:
@@ -57,6 +69,8 @@ def _evidence(flow: GradientFlowRecord, min_steps: int) -> dict[str, int | str]:
 
 
 def _fix(run: Run, flow: GradientFlowRecord) -> str:
+    if flow.twin_is_tensor:
+        return f"change {flow.twin} in place, as under torch.no_grad() by {flow.twin}.clamp_(…) or {flow.twin}.copy_(…)"
     groups = [each for each in run.of(GroupRecord) if each.optimizer == flow.optimizer]
     if len(groups) == 1:
         return f"{built_for(run, groups[0], flow.twin)}  # after {flow.twin} is made"

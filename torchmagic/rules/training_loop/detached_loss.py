@@ -4,7 +4,7 @@
 
 *Why it happens*: something between the model and ``backward`` takes the value out of the graph: ``.item()``,
 ``.detach()``, ``.data``, numpy, ``argmax``, ``torch.tensor(loss)``. ``requires_grad_()`` on the result silences the
-error and connects nothing.
+error and connects nothing. Or all parameters were frozen, the new head with the rest.
 
 *What to try*: compute the loss from the model's output with torch's functions only, and take ``.item()`` of it for
 printing, after ``backward()``.
@@ -13,16 +13,18 @@ printing, after ``backward()``.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchmagic.analyses.arrivals import disconnected
+from torchmagic.analyses.counting import few
 from torchmagic.analyses.crash_words import short
 from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
 from torchmagic.analyses.scopes import scopes
+from torchmagic.analyses.source_lines import lines_freezing
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
-from torchmagic.records.model import ModelRecord
+from torchmagic.records.model import ModelRecord, ParameterRecord
 from torchmagic.records.note import CrashRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, line_of_crash, rule
@@ -40,7 +42,10 @@ _NO_TENSOR = re.compile(
 def detached_loss(run: Run, *, min_backwards: int = MIN_BACKWARDS) -> Iterator[Finding]:
     """Report a loss that is cut off from everything that is trained."""
     record = disconnected(run)
-    if record is not None and _is_certain(run, record, min_backwards):
+    frozen = _frozen(run, record) if record is not None else []
+    if record is not None and frozen:
+        yield _of_the_frozen(run, record, frozen)
+    elif record is not None and _is_certain(run, record, min_backwards):
         yield _finding(record, record.cut or record.made or record.backward)
     crash = next((each for each in run.of(CrashRecord) if _NO_TENSOR.search(each.message)), None)
     if crash is not None and record is None:
@@ -59,6 +64,32 @@ def _is_certain(run: Run, record: DetachedLossRecord, min_backwards: int) -> boo
     blind = record.how == WITHOUT_GRADIENTS
     models = run.of(ModelRecord)
     return not blind and (bool(record.cut and (record.ran or not models)) or (not models and not record.raised))
+
+
+def _frozen(run: Run, record: DetachedLossRecord) -> list[ModelRecord]:
+    """Return the models that ran, where the backward raised because none of them has a parameter that is trained."""
+    models = [each for each in run.of(ModelRecord) if each.name in record.ran]
+    explains = record.raised and not record.owned and not any(each.num_trainable for each in models)
+    return models if explains else []
+
+
+def _of_the_frozen(run: Run, record: DetachedLossRecord, models: Sequence[ModelRecord]) -> Finding:
+    """Return the finding of a loss of models all of whose parameters were frozen."""
+    names = [each.name for each in models]
+    number = sum(each.model in names for each in run.of(ParameterRecord))
+    lines = places_by(run, lines_freezing)
+    return Finding(
+        rule="detached-loss",
+        severity=Severity.ERROR,
+        confidence=0.95,
+        title=f"{record.loss} reaches nothing that is trained: all {number} parameters of {few(names)} are frozen",
+        module=names[-1],
+        **line_of(lines[-1] if lines else record.backward),
+        step=0,
+        evidence={"parameters that require a gradient": f"0 of {number}", "backward raised": "yes"},
+        why="Where no parameter requires a gradient, what is computed from them has no graph to go back through.",
+        fix=f"unfreeze what is to be trained, before the optimizer is built: {names[-1]}.requires_grad_(True)",
+    )
 
 
 def _finding(record: DetachedLossRecord, place: Place | None) -> Finding:
