@@ -19,6 +19,7 @@ from torchmagic.probes.clearing import Clearing
 from torchmagic.probes.clipping import Clipping
 from torchmagic.probes.crashes import Crashes
 from torchmagic.probes.criteria import Criteria
+from torchmagic.probes.derivatives_taken import DerivativesTaken
 from torchmagic.probes.detached import Detached
 from torchmagic.probes.device_asserts import DeviceAsserts
 from torchmagic.probes.devices import Devices
@@ -196,6 +197,7 @@ class Assembly:
             yield self._parts(Detached, self._cast)
             yield self._parts(Strays, self._cast, reach)
             yield self._parts(FrozenOutput, self._cast, reach)
+            yield self._parts(DerivativesTaken, self._cast)
         if settings.watches("gradients"):
             yield self._parts(Received, self._cast)
             yield self._parts(GradientUses, self._cast)

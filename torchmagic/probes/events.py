@@ -16,6 +16,7 @@ EVENTS = (
     "backward_of_leaf",  # (tensor, frame), before the backward of a tensor that no operation made
     "backward_end",  # (tensors, nanoseconds)
     "differentiated",  # (tensors, inputs, frame), before ``torch.autograd.grad`` of them
+    "taken_without_graph",  # (tensors, inputs, frame), where it is told to make no graph of the gradients
     "derived",  # (inputs, gradients), after it and the next, where no model or backward asks for it
     "functional_begin",  # (inputs), before ``torch.func.grad`` or ``grad_and_value`` runs a function of them
     "functional_gradient",  # (value, inputs, gradients, frame), after that

@@ -101,8 +101,8 @@ def _go_backward(taps: Switchboard, original: Any, tensors: Any, args: Any, kwar
 _go_backward.__code__ = uncounted(_go_backward.__code__)
 
 
-# Where the engine is given the inputs, behind the tensors whose gradients are asked for.
-INPUTS = 3
+# Where the engine is told whether to make a graph of the gradients, and of which inputs, behind the tensors.
+CREATES, INPUTS = 2, 3
 
 
 def wrap_engine(taps: Switchboard, original: Any) -> Any:
@@ -119,6 +119,8 @@ def wrap_engine(taps: Switchboard, original: Any) -> Any:
         told = bool(inputs) and not is_wrapped(inputs[0])  # of a transform its outermost call is
         if told and heard["differentiated"]:
             taps.emit("differentiated", tensors, inputs, frame_at(1))
+        if told and heard["taken_without_graph"] and not args[CREATES]:
+            taps.emit("taken_without_graph", tensors, inputs, frame_at(1))
         if taps.depth or not turn.is_mine():
             return original(tensors, *args, **kwargs)
         try:

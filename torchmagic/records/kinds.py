@@ -89,7 +89,7 @@ from torchmagic.records.ranks import (
     WithoutGradientRecord,
     WrapRecord,
 )
-from torchmagic.records.reach import ReachRecord
+from torchmagic.records.reach import DerivativeRecord, ReachRecord
 from torchmagic.records.schedule import ScheduleRecord
 from torchmagic.records.snapshot import SnapshotRecord
 from torchmagic.records.speed import (
@@ -136,6 +136,7 @@ KINDS: tuple[type, ...] = (
     CostsRecord,
     CrashRecord,
     CrashSiteRecord,
+    DerivativeRecord,
     DetachedLossRecord,
     DeviceRecord,
     DifferenceRecord,

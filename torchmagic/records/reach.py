@@ -49,3 +49,20 @@ class ReachRecord:
     opaque: tuple[str, ...]
     flat: tuple[str, ...] = ()
     flattened: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivativeRecord:
+    """A line takes a model's derivative without a graph of it, in steps whose loss reaches the same model.
+
+    Args:
+        place: Line that asks ``torch.autograd.grad`` for it; of something else than the weights.
+        loss: Name of the loss.
+        step: Optimizer steps made before the first.
+        count: Steps, of those that were looked at, in which it was so.
+    """
+
+    place: Place | None
+    loss: str
+    step: int
+    count: int

@@ -94,6 +94,7 @@ from torchmagic.rules.speed_catalogue import SPEED_RULES
 from torchmagic.rules.training_loop.backward_missing import backward_missing
 from torchmagic.rules.training_loop.backward_twice import backward_twice
 from torchmagic.rules.training_loop.clip_ineffective import clip_ineffective
+from torchmagic.rules.training_loop.derivative_without_graph import derivative_without_graph
 from torchmagic.rules.training_loop.detached_loss import detached_loss
 from torchmagic.rules.training_loop.detached_subgraph import detached_subgraph
 from torchmagic.rules.training_loop.double_step import double_step
@@ -118,6 +119,7 @@ RULES: tuple[Rule, ...] = (
     retained_graph_leak,
     detached_loss,
     detached_subgraph,
+    derivative_without_graph,
     double_step,
     unregistered_parameter,
     module_created_in_forward,
