@@ -96,16 +96,13 @@ class Flow:
         """Ask which model trains instead where no gradient is new: each is none, zero, or what a look before found."""
         few = trainable[:: len(trainable) // FEW or 1]
         found = [each.grad for each in few if each.grad is not None and self._is_new(each, each.grad)]
-        twin = self._find_twin(trainable, cast) if self.steps >= ASK_AFTER else _NO_TWIN
-        if (
-            not twin.name
-            or any(not is_measurable(each) for each in found)
-            or any(norms([each.detach() for each in found]))
-        ):
-            self.twin, self.idle = _NO_TWIN, 0
-        else:
+        arrives = any(not is_measurable(each) for each in found) or any(norms([each.detach() for each in found]))
+        twin = _NO_TWIN if arrives or self.steps < ASK_AFTER else self._find_twin(trainable, cast)
+        if twin.name:
             self.idle_since = self.idle_since if self.idle else step
             self.twin, self.idle = twin, step + 1 - self.idle_since
+        else:
+            self.twin, self.idle = _NO_TWIN, 0
 
     def _find_twin(self, tensors: Sequence[torch.Tensor], cast: Cast) -> Twin:
         """Return what gets gradients in place of an optimizer's tensors."""

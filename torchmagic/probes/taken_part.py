@@ -12,6 +12,7 @@ from torchmagic.analyses.syntax import names_in
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.notebook_text import name_of_cell
+from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import is_users_file, source_of
 from torchmagic.probes.taps import Taps
 from torchmagic.session.recorder import Recorder
@@ -24,6 +25,8 @@ MOST_CHARACTERS, MOST_IN_ALL = 60_000, 120_000
 class TakenPart:
     """Gives the run its texts at the end: of lines that records tell, of models, and of what the cell has by name."""
 
+    flush = nothing_waits
+
     def __init__(self, cast: Cast, namespace: Mapping[str, Any]) -> None:
         self._cast, self._namespace = cast, namespace
         self._recorder: Recorder | None = None
@@ -31,9 +34,6 @@ class TakenPart:
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for nothing."""
         self._recorder = recorder
-
-    def flush(self, step: int) -> None:
-        """Do nothing at the end of a step."""
 
     def detach(self) -> None:
         """Gather the texts; of all probes the last."""
