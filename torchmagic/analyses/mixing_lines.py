@@ -7,6 +7,8 @@ from torchmagic.analyses.syntax import last_name, tree_of
 
 # What lets rows reach each other outside of a module.
 MIXING = re.compile(r"\b(reshape|view|unflatten|softmax|mean|sum|cumsum|std|max|min|roll|flip)\(|\bdim=0|\baxis=0")
+# What lets the places of a sequence reach each other outside of a module.
+ATTENDING = re.compile(r"\b(scaled_dot_product_attention|softmax)\(")
 # Layers of torch that take a sequence for a batch unless they are told that the batch comes first.
 SEQUENTIAL = (
     "RNN",

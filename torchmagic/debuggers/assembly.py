@@ -29,6 +29,7 @@ from torchmagic.probes.discarded import Discarded
 from torchmagic.probes.early_stopping import EarlyStopping
 from torchmagic.probes.equal_units import EqualUnits
 from torchmagic.probes.first_layers import FirstLayers
+from torchmagic.probes.foresight import Foresight
 from torchmagic.probes.frozen_output import FrozenOutput
 from torchmagic.probes.gradient_uses import GradientUses
 from torchmagic.probes.gradients import Gradients
@@ -185,8 +186,7 @@ class Assembly:
             yield self._parts(Structure, cast, taps, leaves, pacer)
             yield self._parts(Squashes, cast, taps, leaves, pacer)
         if settings.watches("forward"):
-            yield self._parts(Predictions, cast, taps, pacer)
-            yield self._parts(RowMixing, cast, taps, pacer)
+            yield from (self._parts(kind, cast, taps, pacer) for kind in (Predictions, RowMixing, Foresight))
         if settings.watches("weights"):
             yield self._parts(EqualUnits, cast, taps)
 

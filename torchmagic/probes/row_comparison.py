@@ -1,6 +1,9 @@
 """This file compares runs of a few rows, as they are and with one changed: which module let it reach others."""
 
 import linecache
+import re
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +21,8 @@ from torchmagic.tensors.glance import tensors_in
 
 # Another row has changed when it moved by this share of the outputs' size, and of the changed row's own move.
 MIN_CHANGE, MIN_SHARE = 1e-4, 1e-3
+
+Keep = Callable[[torch.Tensor], torch.Tensor]
 
 
 class Mixed(NamedTuple):
@@ -37,23 +42,40 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor]) -> Mixed | None:
     """
     number = rows[0].shape[0]
     trials = {own: changed for own in (0, number - 1) if (changed := _with_another(rows, own)) is not None}
-    if not trials:
-        return None
+    try:
+        with closing(runs_of(module, [rows, *trials.values()] if trials else [], keep=torch.clone)) as runs:
+            if (plain := next(runs, None)) is None:
+                return None
+            for own, run in zip(trials, runs, strict=False):
+                if found := _compared(module, plain, run, own, number):
+                    return found
+    except Exception as error:  # noqa: BLE001 - what was run calls other modules for other rows
+        pass_on(error)
+    return None
+
+
+def runs_of(module: nn.Module, inputs: Sequence[list[torch.Tensor]], *, keep: Keep) -> "Generator[Run, None, None]":
+    """Run a module in evaluation mode on one input after another, with the same random numbers.
+
+    Args:
+        module: Stays as it is, once the generator is closed.
+        inputs: What it is given, one after the other.
+        keep: Returns what is kept of each tensor that a module was given or gave.
+
+    Yields:
+        One run each, up to the first that raises: then the user's code was not made for such inputs.
+    """
     try:
         with undisturbed(modules_of(module)):
             for part in modules_of(module):
                 part.training = False
             state, devices = torch.get_rng_state(), accelerators.streams()
-            plain = _run(module, rows)
-            for own, changed in trials.items():
+            for each in inputs:
                 torch.set_rng_state(state)
                 accelerators.put_back(devices)
-                if found := _compared(module, plain, _run(module, changed), own, number):
-                    return found
-    except Exception as error:  # noqa: BLE001 - the user's code was not made for so few rows; then nothing can be said
+                yield _run(module, each, keep)
+    except Exception as error:  # noqa: BLE001 - then nothing can be said
         pass_on(error)
-        return None
-    return None
 
 
 def _with_another(rows: list[torch.Tensor], own: int) -> list[torch.Tensor] | None:
@@ -68,7 +90,7 @@ def _with_another(rows: list[torch.Tensor], own: int) -> list[torch.Tensor] | No
     return changed
 
 
-class _Pass(NamedTuple):
+class Pass(NamedTuple):
     """One call of a module: the user's line, what it was given, and what it gave."""
 
     module: nn.Module
@@ -77,43 +99,49 @@ class _Pass(NamedTuple):
     made: list[torch.Tensor]
 
 
-def _run(module: nn.Module, rows: list[torch.Tensor]) -> tuple[torch.Tensor, list[_Pass]]:
-    """Return the output, and the calls of all modules in the order in which they ended."""
-    trace: list[_Pass] = []
+class Run(NamedTuple):
+    """What a module gave, and the calls of all modules in it in the order in which they ended."""
+
+    output: torch.Tensor
+    passes: list[Pass]
+
+
+def _run(module: nn.Module, rows: list[torch.Tensor], keep: Keep) -> Run:
+    trace: list[Pass] = []
 
     def seen(part: nn.Module, args: Any) -> Any:
-        site, given = here(), [each.clone() for each in tensors_in(args)]
+        site, given = here(), [keep(each) for each in tensors_in(args)]
 
         def done(output: Any) -> None:
-            trace.append(_Pass(part, site, given, [each.clone() for each in tensors_in(output)[:1]]))
+            trace.append(Pass(part, site, given, [keep(each) for each in tensors_in(output)[:1]]))
 
         return done
 
     with watch_modules(seen):
         output = module(*rows)
-    return output, trace
+    return Run(output, trace)
 
 
 def _compared(
     module: nn.Module,
-    plain: tuple[torch.Tensor, list[_Pass]],
-    changed: tuple[torch.Tensor, list[_Pass]],
+    plain: Run,
+    changed: Run,
     own: int,
     number: int,
 ) -> Mixed | None:
-    moved = (plain[0] - changed[0]).abs().reshape(number, -1).amax(1).tolist()
-    size = float(plain[0].abs().amax())
+    moved = (plain.output - changed.output).abs().reshape(number, -1).amax(1).tolist()
+    size = float(plain.output.abs().amax())
     limit = max(MIN_CHANGE * size, MIN_SHARE * moved[own])
     others = [each for i, each in enumerate(moved) if i != own and each > limit]
     if not others:
         return None
     share = max(others) / max(moved[own], limit)
     reached: Site | None = None  # where rows that were already mixed were first handed to a module
-    for one, two in zip(plain[1], changed[1], strict=True):
+    for one, two in zip(plain.passes, changed.passes, strict=True):
         if _is_mixed(one.given, two.given, own, number):
             reached = reached or one.site
         elif _is_mixed(one.made, two.made, own, number):
-            site = _line_that_mixes(reached) if reached is not None else _line_inside(one.module) or one.site
+            site = _line_that_mixes(reached) if reached is not None else line_inside(one.module, MIXING) or one.site
             return Mixed(one.module, number, len(others), share, site)
     return Mixed(module, number, len(others), share, reached)
 
@@ -126,14 +154,14 @@ def _line_that_mixes(site: Site) -> Site:
     return site
 
 
-def _line_inside(module: nn.Module) -> Site | None:
-    """Return the first such line of a module's own forward; None for one of torch's."""
+def line_inside(module: nn.Module, pattern: re.Pattern[str]) -> Site | None:
+    """Return the first line of a module's own forward that a pattern is found in; None for one of torch's."""
     function = function_of(module.forward)
     if function is None or not is_users_file(function.__code__.co_filename):
         return None
     code = function.__code__
     lines = sorted({line for *_, line in code.co_lines() if line is not None and line > code.co_firstlineno})
-    found = (line for line in lines if MIXING.search(linecache.getline(code.co_filename, line)))
+    found = (line for line in lines if pattern.search(linecache.getline(code.co_filename, line)))
     return next((Site(code, line) for line in found), None)
 
 

@@ -107,6 +107,7 @@ from torchmagic.records.speed import (
 from torchmagic.records.structure import (
     DirectFollowRecord,
     EqualUnitsRecord,
+    ForesightRecord,
     MixedRowsRecord,
     SingleSampleRecord,
     SquashRecord,
@@ -150,6 +151,7 @@ KINDS: tuple[type, ...] = (
     FailureRecord,
     Finding,
     FirstLayerRecord,
+    ForesightRecord,
     ForwardRecord,
     FrozenOutputRecord,
     GlobalModesRecord,

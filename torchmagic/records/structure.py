@@ -125,3 +125,28 @@ class MixedRowsRecord:
     num_changed: int
     change: float
     place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForesightRecord:
+    """What a second run of one sequence with a single later element changed showed, of a model that predicts the next.
+
+    Args:
+        model: Name of the model.
+        class_name: Class of the first module that let the later element reach an earlier place; empty where none did.
+        step: Optimizer steps made before.
+        place_changed: Place of the element that was changed, from 0.
+        num_earlier: Places before it.
+        num_changed: Those of them of which the model says something else then.
+        change: Greatest change of an earlier place, as a share of that at the place itself or behind it.
+        place: Line that calls that module.
+    """
+
+    model: str
+    class_name: str
+    step: int
+    place_changed: int
+    num_earlier: int
+    num_changed: int
+    change: float
+    place: Place | None

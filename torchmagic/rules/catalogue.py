@@ -46,6 +46,7 @@ from torchmagic.rules.model.batchnorm_batch_one import batchnorm_batch_one
 from torchmagic.rules.model.dead_relu import dead_relu
 from torchmagic.rules.model.dtype_float64 import dtype_float64
 from torchmagic.rules.model.missing_activation import missing_activation
+from torchmagic.rules.model.missing_causal_mask import missing_causal_mask
 from torchmagic.rules.model.poor_init_scale import poor_init_scale
 from torchmagic.rules.model.saturated_activation import saturated_activation
 from torchmagic.rules.model.symmetric_init import symmetric_init
@@ -164,6 +165,7 @@ RULES: tuple[Rule, ...] = (
     dtype_float64,
     batchnorm_batch_one,
     batch_mixing,
+    missing_causal_mask,
     continued_training,
     global_mode_left,
     held_by_output,
