@@ -9,6 +9,7 @@ from torchmagic.debuggers.parts import Parts
 from torchmagic.debuggers.rank_parts import rank_parts
 from torchmagic.debuggers.settings import Level, Settings
 from torchmagic.debuggers.surrounding_parts import surrounding_parts
+from torchmagic.debuggers.trial_parts import trial_parts
 from torchmagic.probes.accumulation import Accumulation
 from torchmagic.probes.activations import Activations
 from torchmagic.probes.awake_dropout import AwakeDropout
@@ -29,7 +30,6 @@ from torchmagic.probes.discarded import Discarded
 from torchmagic.probes.early_stopping import EarlyStopping
 from torchmagic.probes.equal_units import EqualUnits
 from torchmagic.probes.first_layers import FirstLayers
-from torchmagic.probes.foresight import Foresight
 from torchmagic.probes.frozen_output import FrozenOutput
 from torchmagic.probes.gradient_uses import GradientUses
 from torchmagic.probes.gradients import Gradients
@@ -64,7 +64,6 @@ from torchmagic.probes.rebuilding import Rebuilding
 from torchmagic.probes.received import Received
 from torchmagic.probes.rectifiers import Rectifiers
 from torchmagic.probes.riders import Riders
-from torchmagic.probes.row_mixing import RowMixing
 from torchmagic.probes.slow_modes import SlowModes
 from torchmagic.probes.snapshots import LastLook, Snapshots
 from torchmagic.probes.softmax_axes import SoftmaxAxes
@@ -186,7 +185,8 @@ class Assembly:
             yield self._parts(Structure, cast, taps, leaves, pacer)
             yield self._parts(Squashes, cast, taps, leaves, pacer)
         if settings.watches("forward"):
-            yield from (self._parts(kind, cast, taps, pacer) for kind in (Predictions, RowMixing, Foresight))
+            yield self._parts(Predictions, cast, taps, pacer)
+            yield from trial_parts(self._parts, cast, taps, pacer)
         if settings.watches("weights"):
             yield self._parts(EqualUnits, cast, taps)
 

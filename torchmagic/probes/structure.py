@@ -1,4 +1,4 @@
-"""This file looks at how layers are put together: affine ones in direct succession, batch norms of single samples."""
+"""This file looks at how layers are put together: affine ones in succession, norms of one sample, last dropouts."""
 
 import weakref
 from typing import Any
@@ -10,6 +10,7 @@ from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.consumers import Consumers, number_of
+from torchmagic.probes.dropped_outputs import DroppedOutputs
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.pacing import Pacer, next_look
@@ -40,12 +41,16 @@ class _Pair:
 
 
 class Structure:
-    """Records, as the run ends, ``DirectFollowRecord`` and ``SingleSampleRecord`` of what training forwards showed."""
+    """Records, as the run ends, what training forwards showed.
+
+    ``DirectFollowRecord``, ``SingleSampleRecord`` and ``DroppedOutputRecord``.
+    """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer) -> None:
         self._cast, self._taps, self._pacer = cast, taps, pacer
         self._look = Look(leaves, taps)
         self._recorder: Recorder | None = None
+        self._dropped = DroppedOutputs(cast)
         # Of each output of an affine module in this step: the tensor, its version, and the module.
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, Affine]] = {}
         self._waiting: list[tuple[tuple[int, int], Affine, Affine]] = []
@@ -68,6 +73,7 @@ class Structure:
         if self._look.is_on or self._look.took:
             self._pacer.pay("structure", self._look.cost())
         self._made.clear()
+        self._dropped.clear()
         self._waiting.clear()
         following = next_look(step)
         self._look.switch(on=following == step + 1)
@@ -82,6 +88,7 @@ class Structure:
             return
         for pair in self._pairs.values():
             self._recorder.add(_follow_record(pair, self._walks))
+        self._dropped.record(self._recorder)
         same = 0 < self._num_same == self._num_losses - 1
         for path, (name, total, single) in self._norms.items():
             if single:
@@ -102,6 +109,7 @@ class Structure:
                 self._follow(module, given, output)  # type: ignore[arg-type] # its forward is an affine module's
             elif isinstance(module, _BatchNorm) and module.training and given.dim():
                 self._count(module, given)
+            self._dropped.see(module, output)
         self._look.took += now() - began
 
     def _follow(self, module: Affine, given: torch.Tensor, output: torch.Tensor) -> None:
@@ -122,6 +130,8 @@ class Structure:
             row[2] += given.shape[0] == 1
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: Any) -> None:
+        if self._recorder is not None and self._taps.grad_enabled:
+            self._dropped.lost(name, args[0] if args else kwargs.get("input"), frame, self._recorder.step)
         target = args[1] if len(args) > 1 else kwargs.get("target")
         if isinstance(target, torch.Tensor):
             self._num_losses += 1

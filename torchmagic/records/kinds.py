@@ -106,6 +106,7 @@ from torchmagic.records.speed import (
 )
 from torchmagic.records.structure import (
     DirectFollowRecord,
+    DroppedOutputRecord,
     EqualUnitsRecord,
     ForesightRecord,
     MixedRowsRecord,
@@ -143,6 +144,7 @@ KINDS: tuple[type, ...] = (
     DifferenceRecord,
     DirectFollowRecord,
     DiscardedGradientsRecord,
+    DroppedOutputRecord,
     EnvironmentRecord,
     EqualUnitsRecord,
     EvalModeRecord,

@@ -150,3 +150,24 @@ class ForesightRecord:
     num_changed: int
     change: float
     place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedOutputRecord:
+    """A loss was given the very output of a dropout that is active.
+
+    Args:
+        module: Path of the dropout.
+        probability: That with which it drops.
+        loss: Name of the loss function.
+        step: Optimizer steps made before the first.
+        count: Losses, of those that were looked at, of which it was so.
+        place: Line that calls the loss.
+    """
+
+    module: str
+    probability: float
+    loss: str
+    step: int
+    count: int
+    place: Place | None

@@ -44,6 +44,7 @@ from torchmagic.rules.loss.wrong_dim_softmax import wrong_dim_softmax
 from torchmagic.rules.model.batch_mixing import batch_mixing
 from torchmagic.rules.model.batchnorm_batch_one import batchnorm_batch_one
 from torchmagic.rules.model.dead_relu import dead_relu
+from torchmagic.rules.model.dropout_before_loss import dropout_before_loss
 from torchmagic.rules.model.dtype_float64 import dtype_float64
 from torchmagic.rules.model.missing_activation import missing_activation
 from torchmagic.rules.model.missing_causal_mask import missing_causal_mask
@@ -166,6 +167,7 @@ RULES: tuple[Rule, ...] = (
     batchnorm_batch_one,
     batch_mixing,
     missing_causal_mask,
+    dropout_before_loss,
     continued_training,
     global_mode_left,
     held_by_output,
