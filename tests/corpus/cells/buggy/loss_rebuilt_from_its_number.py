@@ -2,7 +2,7 @@
 # kind: buggy
 # expect: detached-loss
 # allow: params-unchanged, loss-not-decreasing, plateau, backward-missing
-# line: total = torch.tensor(sum(parts), requires_grad=True)
+# line: parts = [F.cross_entropy(head(hidden), kind).item(), 1e-3 * hidden.pow(2).mean().item()]
 # style: two-term loss summed as Python floats, then wrapped into a tensor again
 # --- setup ---
 import torch
