@@ -1,5 +1,7 @@
 """This file tests what is said of runs in which no backward reaches anything."""
 
+import pytest
+
 from torchmagic.records.connection import DetachedLossRecord
 
 LOOP = """
@@ -120,3 +122,15 @@ def test_a_gradient_that_is_assigned_after_a_backward_connects(run_cell):
     given = LOOP.replace("    loss.backward()", "    loss.backward()\n    net[0].weight.grad = torch.ones(4, 3)")
     run, _ = run_cell(given.format(loss="net(torch.randn(8, 3)).mean().detach().requires_grad_()"))
     assert run.of(DetachedLossRecord) == []
+
+
+@pytest.mark.parametrize(("net", "owned"), [("net.requires_grad_(False)", 1), ("net", 2)])
+def test_optimizers_that_did_not_step_are_named_and_count_where_nothing_else_is_trained(run_cell, net, owned):
+    cell = f"""
+prompt = torch.zeros(4, requires_grad=True)
+other = torch.optim.SGD([prompt], lr=0.1)
+net = nn.Linear(3, 1)
+{net}(torch.ones(2, 3)).sum().detach().backward()
+"""
+    (record,) = run_cell(cell, raises=RuntimeError)[0].of(DetachedLossRecord)
+    assert (record.raised, record.owned, record.beside, record.ran) == (True, owned, ("other",), ("net",))

@@ -127,10 +127,18 @@ class Detached:
 
     def _trained(self) -> list[torch.Tensor]:
         """Return the same, and what optimizers hold that have a name: they may be those of other cells."""
-        found = self._taking_part()
-        for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
-            found += _trainable([tensor for group in optimizer.param_groups for tensor in group["params"]])
-        return found
+        return [*self._taking_part(), *(tensor for tensors in self._beside().values() for tensor in tensors)]
+
+    def _beside(self) -> dict[str, list[torch.Tensor]]:
+        """Return what optimizers hold that have a name and did not step, by that name."""
+        stepped = {id(entry.ref()) for entry in self._cast.optimizers}
+        named = self._cast.names.optimizers(torch.optim.Optimizer)
+        held = {
+            name: _trainable([tensor for group in optimizer.param_groups for tensor in group["params"]])
+            for name, optimizer in named
+            if id(optimizer) not in stepped
+        }
+        return {name: tensors for name, tensors in held.items() if tensors}
 
     def _record(self) -> DetachedLossRecord:
         every = self._code.read()
@@ -150,6 +158,7 @@ class Detached:
             how=cuts[0].how if cuts else "",
             again=tuple(dict.fromkeys(each.how for each in cuts if each.makes and not cuts[0].makes))[:MOST_AGAIN],
             made=place_made(every, name, self._site),
+            beside=tuple(self._beside())[:MOST_NAMES],
         )
 
 

@@ -98,6 +98,7 @@ class DetachedLossRecord:
         how: What that line does; ``no_grad`` where gradients are switched off.
         made: Line that makes the loss.
         again: What makes a tensor again of what was taken out there.
+        beside: Names of optimizers that did not step and hold what is trained, of this cell or another.
     """
 
     loss: str
@@ -111,6 +112,7 @@ class DetachedLossRecord:
     how: str
     made: Place | None
     again: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

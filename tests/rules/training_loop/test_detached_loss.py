@@ -161,6 +161,15 @@ def test_where_all_that_ran_is_frozen_the_last_line_that_freezes_is_told():
     assert "head.requires_grad_(True)" in finding.fix
 
 
+def test_an_optimizer_of_another_cell_is_no_reason_against_it_and_one_of_this_cell_is():
+    facts = {"raised": True, "connected": (), "ran": ("body",), "cut": None, "how": "", "num_backwards": 0}
+    record = detached(owned=3, beside=("prompts",), **facts)
+    source = "loss = body(x).sum()\nloss.backward()\n"
+    (finding,) = found(record, *model("body", 0), source=source, steps=0)
+    assert "frozen" in finding.title
+    assert found(record, *model("body", 0), source=source + "prompts.step()\n", steps=0) == []
+
+
 def test_it_is_not_told_where_one_of_those_models_trains_or_nothing_raised():
     record = detached(owned=0, raised=True, connected=(), ran=("body", "head"), cut=None, how="", num_backwards=0)
     assert found(record, *model("body", 0), *model("head", 40), steps=0) == []

@@ -21,6 +21,7 @@ from torchmagic.analyses.crash_words import short
 from torchmagic.analyses.cuts import ANYTHING, WITHOUT_GRADIENTS, cuts_above
 from torchmagic.analyses.scopes import scopes
 from torchmagic.analyses.source_lines import lines_freezing
+from torchmagic.analyses.syntax import names_in
 from torchmagic.analyses.texts import places_by
 from torchmagic.records.connection import DetachedLossRecord, MadeInForwardRecord, UnregisteredRecord
 from torchmagic.records.finding import Finding, Severity
@@ -69,8 +70,9 @@ def _is_certain(run: Run, record: DetachedLossRecord, min_backwards: int) -> boo
 def _frozen(run: Run, record: DetachedLossRecord) -> list[ModelRecord]:
     """Return the models that ran, where the backward raised because none of them has a parameter that is trained."""
     models = [each for each in run.of(ModelRecord) if each.name in record.ran]
-    explains = record.raised and not record.owned and not any(each.num_trainable for each in models)
-    return models if explains else []
+    if not record.raised or any(each.num_trainable for each in models):
+        return []
+    return [] if record.owned and not set(names_in(run.source)).isdisjoint(record.beside) else models
 
 
 def _of_the_frozen(run: Run, record: DetachedLossRecord, models: Sequence[ModelRecord]) -> Finding:
