@@ -48,6 +48,8 @@ class _Value:
 
 @dataclass(slots=True)
 class _Reading:
+    """All scopes that are known, and the expressions that were read, each for one of two questions."""
+
     every: Sequence[Scope]
     seen: set[tuple[int, bool]] = field(default_factory=set)
 
@@ -151,7 +153,7 @@ def _parts_of_call(reading: _Reading, value: _Value, node: ast.Call) -> list[_Va
 
 
 def _is_unknown(reading: _Reading, value: _Value) -> bool:
-    """Whether a value is what a model gives, an argument of a function that is called elsewhere, or a derivative."""
+    """Whether a value is what a model gives, or an argument of a function that is called elsewhere."""
     node = value.node
     if isinstance(node, ast.Call):
         known = cutting(node) or _kind(value.scope, node) or _called(reading, node)

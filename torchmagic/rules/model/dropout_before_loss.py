@@ -20,13 +20,21 @@ from torchmagic.session.run import Run
 
 # Losses, of those that were looked at, that were given such an output.
 MIN_LOSSES = 3
+# Those that compare embeddings with each other: dropout may be what tells two views of one sample apart.
+OF_PAIRS = (
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+)
 
 
 @rule
 def dropout_before_loss(run: Run, *, min_losses: int = MIN_LOSSES) -> Iterator[Finding]:
     """Report each dropout whose very output a loss is given."""
     for record in run.of(DroppedOutputRecord):
-        if record.count >= min_losses:
+        if record.count >= min_losses and record.loss not in OF_PAIRS:
             yield Finding(
                 rule="dropout-before-loss",
                 severity=Severity.WARNING,
