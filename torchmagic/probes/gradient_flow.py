@@ -96,19 +96,21 @@ class Flow:
         """Ask which model trains instead where no gradient is new: each is none, zero, or what a look before found."""
         few = trainable[:: len(trainable) // FEW or 1]
         found = [each.grad for each in few if each.grad is not None and self._is_new(each, each.grad)]
-        arrives = any(not is_measurable(each) for each in found) or any(norms([each.detach() for each in found]))
-        twin = _NO_TWIN if arrives or self.steps < ASK_AFTER else self._find_twin(trainable, cast)
-        if twin.name:
+        twin = self._find_twin(trainable, cast) if self.steps >= ASK_AFTER else _NO_TWIN
+        if not twin.name or any(not is_measurable(each) for each in found) or any(norms([g.detach() for g in found])):
+            self.twin, self.idle = _NO_TWIN, 0
+        else:
             self.idle_since = self.idle_since if self.idle else step
             self.twin, self.idle = twin, step + 1 - self.idle_since
-        else:
-            self.twin, self.idle = _NO_TWIN, 0
 
     def _find_twin(self, tensors: Sequence[torch.Tensor], cast: Cast) -> Twin:
         """Return what gets gradients in place of an optimizer's tensors."""
         model = _model_like(tensors, cast)
         if model:
             return Twin(model)
+        known = {id(ref()) for each in cast.models for ref in each.parameters.values()}
+        if 2 * sum(id(each) not in known for each in tensors) <= len(tensors):
+            return _NO_TWIN  # a model keeps its parameters
         moved = [name for each in tensors if (name := self.names.get(id(each))) and _is_elsewhere(name, each, cast)]
         return Twin(moved[0], is_tensor=True) if 2 * len(moved) > len(tensors) else _NO_TWIN
 

@@ -72,5 +72,4 @@ def _is_full(points: Sequence[tuple[int, float]]) -> bool:
     counts = [count for _, count in last]
     if len(last) < FULL_LOOKS or last[-1][0] - last[0][0] < FULL_STEPS:
         return False
-    was_emptied = 2 * max(counts) < max(count for _, count in points)  # as a sum over one epoch is, and grows again
-    return min(counts) > 0 and max(counts) - min(counts) <= FULL_SPREAD and not was_emptied
+    return min(counts) > 0 and max(counts) - min(counts) <= FULL_SPREAD
