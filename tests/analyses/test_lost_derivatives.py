@@ -92,6 +92,11 @@ dq, = torch.autograd.grad(critic(s, a).mean(), a)
 loss = -(a * dq).mean()
 loss.backward()
 """,
+    "normalised": """
+g = torch.autograd.grad(net(x).sum(), x)[0]
+loss = (F.normalize(net(x)) * g).sum() + (random_part(net(x)) * g).sum()
+loss.backward()
+""",
     "create": """
 g = torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]
 loss = ((g.norm(2, 1) - 1) ** 2).mean()

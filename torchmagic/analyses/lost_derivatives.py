@@ -25,8 +25,8 @@ _METHODS = frozenset({
     "permute", "pow", "relu", "reshape", "split", "sqrt", "square", "squeeze", "std", "sub", "sum", "t", "to",
     "transpose", "unbind", "unsqueeze", "var", "view",
 })  # fmt: skip
-# Functions that make numbers out of nothing but a size.
-_MAKING = ("rand", "zeros", "ones", "full", "empty", "eye", "arange", "linspace", "normal")
+# How functions of torch's begin that make numbers out of nothing but a size.
+_MAKING = ("rand", "zeros", "ones", "full", "empty", "eye", "arange", "linspace")
 
 
 class Lines(NamedTuple):
@@ -44,6 +44,10 @@ class _Value:
     node: ast.expr
     scope: Scope
     given: "Mapping[str, _Value] | None" = None
+
+    def beside(self, nodes: "Sequence[ast.expr]") -> "list[_Value]":
+        """Return other expressions that stand in the same place."""
+        return [_Value(each, self.scope, self.given) for each in nodes]
 
 
 @dataclass(slots=True)
@@ -98,8 +102,8 @@ def _has_graph(reading: _Reading, value: _Value, depth: int) -> bool:
 
 def _parts(reading: _Reading, value: _Value) -> list[_Value]:
     """Return what a value is computed from, in one step backwards."""
-    node, scope = value.node, value.scope
-    if cutting(node) or (isinstance(node, ast.Call) and last_name(node.func).startswith(_MAKING)):
+    node = value.node
+    if cutting(node) or _makes(node):
         return []
     if isinstance(node, ast.Call):
         return _parts_of_call(reading, value, node)
@@ -118,7 +122,7 @@ def _parts(reading: _Reading, value: _Value) -> list[_Value]:
         return _given(reading, value, name)
     elif isinstance(node, (ast.Subscript, ast.Attribute)):
         operands = [node.value]
-    return [_Value(each, scope, value.given) for each in operands]
+    return value.beside(operands)
 
 
 def _given(reading: _Reading, value: _Value, name: str) -> list[_Value]:
@@ -137,17 +141,14 @@ def _given(reading: _Reading, value: _Value, name: str) -> list[_Value]:
 def _parts_of_call(reading: _Reading, value: _Value, node: ast.Call) -> list[_Value]:
     given = [each for each in node.args if not isinstance(each, ast.Starred)]
     kind = _kind(value.scope, node)
-    if kind == "loss":
-        return [_Value(each, value.scope, value.given) for each in given[:1]]
-    if kind == "function":
-        return [_Value(each, value.scope, value.given) for each in given]
-    if kind == "method" and isinstance(node.func, ast.Attribute):
-        return [_Value(each, value.scope, value.given) for each in (node.func.value, *given)]
+    if kind:
+        owner = [node.func.value] if kind == "method" and isinstance(node.func, ast.Attribute) else []
+        return value.beside([*owner, *(given[:1] if kind == "loss" else given)])
     own = []
     for called in _called(reading, node):
         handed = dict(zip(called.arguments, given, strict=False))
         handed |= {each.arg: each.value for each in node.keywords if each.arg}
-        env = {name: _Value(each, value.scope, value.given) for name, each in handed.items()}
+        env = dict(zip(handed, value.beside(list(handed.values())), strict=True))
         own += [_Value(each.value, called, env) for each in called.results if each.blind is None]
     return own
 
@@ -156,8 +157,7 @@ def _is_unknown(reading: _Reading, value: _Value) -> bool:
     """Whether a value is what a model gives, or an argument of a function that is called elsewhere."""
     node = value.node
     if isinstance(node, ast.Call):
-        known = cutting(node) or _kind(value.scope, node) or _called(reading, node)
-        return not (known or last_name(node.func).startswith(_MAKING))
+        return not (cutting(node) or _makes(node) or _kind(value.scope, node) or _called(reading, node))
     name = name_of(node)
     return bool(name) and name in value.scope.arguments and value.given is None
 
@@ -177,6 +177,13 @@ def _called(reading: _Reading, node: ast.Call) -> list[Scope]:
     """Return the user's own functions of the name that is called; the forward of a module is none of them."""
     name = last_name(node.func)
     return [each for each in reading.every if name and each.name == name and each.results]
+
+
+def _makes(node: ast.expr) -> bool:
+    """Whether an expression makes numbers by a function of torch's, out of nothing but a size."""
+    if not isinstance(node, ast.Call) or not last_name(node.func).startswith(_MAKING):
+        return False
+    return name_of(node.func).partition(".")[0] in _LIBRARIES
 
 
 def _asks_for_gradients(node: ast.Call) -> bool:

@@ -100,11 +100,8 @@ class Cast:
 
     def path_of(self, module: nn.Module) -> str | None:
         """Return the path of a module of any model, or None."""
-        for model in present(self.models):
-            path = model.path_of(module)
-            if path is not None:
-                return path
-        return None
+        paths = (model.path_of(module) for model in present(self.models))
+        return next((path for path in paths if path is not None), None)
 
     def optimizer(self, optimizer: torch.optim.Optimizer | ByHand) -> Optimizer:
         """Return what is known of an optimizer that steps, or of what stands for one."""
@@ -211,17 +208,18 @@ class Cast:
             own = later and (model is self.current or any(id(ref()) in later for ref in model.parameters.values()))
             if model.lends or own:
                 self._record_parameters(model, model.read())
-        known = self.names.with_loose(self._known(), tensors)
+        known = self.names.with_loose(self.known(), tensors)
         entry.seen = len(tensors), len(self.models)  # what decides the names
         entry.refs, entry.packs = [weakref.ref(tensor) for tensor in tensors], packs_well(tensors)
         entry.names = tuple(known.get(id(tensor)) or f"{entry.name}[{i}]" for i, tensor in enumerate(tensors))
 
-    def _known(self) -> dict[int, str]:
+    def known(self) -> dict[int, str]:
+        """Return the names of the models' parameters, by identity."""
         return {id(ref()): name for model in present(self.models) for name, ref in model.parameters.items()}
 
     def stand_in(self, by_hand: ByHand) -> None:
         """Name what a loop trains without an optimizer: as a model has it, else by the variable that holds it."""
-        known = self._known()
+        known = self.known()
         known |= self.names.of_tensors([leaf for leaf in by_hand.leaves if id(leaf) not in known])
         places = {identity: place for place, identity in enumerate(known)}
         leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))

@@ -1,5 +1,6 @@
 """This file watches derivatives that are taken without a graph of their own, and which losses they may be part of."""
 
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -7,7 +8,6 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.derivatives import of_weights
 from torchmagic.probes.graph_walk import leaves, walk
 from torchmagic.probes.losses import loss_name
-from torchmagic.probes.members import present
 from torchmagic.probes.pacing import FIRST_STEPS, next_look
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -31,7 +31,7 @@ class DerivativesTaken:
         self._cast = cast
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
-        self._known: dict[Site, list[Any]] = {}  # how often it was seen, in which step first, and the loss
+        self._found: dict[Site, DerivativeRecord] = {}
         self._taken: dict[Site, set[int]] = {}  # in this step, with the parameters that each depends on
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -50,9 +50,9 @@ class DerivativesTaken:
         """Record what was found, and let go of everything."""
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            for site, (count, step, loss) in self._known.items():
-                recorder.add(DerivativeRecord(place=place_of(site), loss=loss, step=step, count=count))
-        self._known.clear()
+            for record in self._found.values():
+                recorder.add(record)
+        self._found.clear()
         self._taken.clear()
 
     def _take(self, tensors: Any, inputs: Any, frame: FrameType) -> None:
@@ -68,10 +68,11 @@ class DerivativesTaken:
         reached = self._parameters(tensors)
         for site in [each for each, parameters in self._taken.items() if not parameters.isdisjoint(reached)]:
             del self._taken[site]
-            self._known.setdefault(site, [0, self._recorder.step, loss_name(site_of(frame))])[0] += 1
+            found = self._found.get(site) or DerivativeRecord(
+                place=place_of(site), loss=loss_name(site_of(frame)), step=self._recorder.step, count=0
+            )
+            self._found[site] = replace(found, count=found.count + 1)
 
     def _parameters(self, tensors: Any) -> set[int]:
         """Return the identities of the models' parameters that the graph above some tensors ends at."""
-        ends = {id(leaf) for leaf in leaves(walk(tensors).nodes)}
-        refs = [ref for model in present(self._cast.models) for ref in model.parameters.values()]
-        return ends & {id(tensor) for ref in refs if (tensor := ref()) is not None}
+        return self._cast.known().keys() & {id(leaf) for leaf in leaves(walk(tensors).nodes)}

@@ -19,7 +19,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
 from torchmagic.probes.pacing import Pacer
 from torchmagic.probes.quiet_forwards import runs_quietly
-from torchmagic.probes.row_comparison import MIN_CHANGE, MIN_SHARE, Pass, Run, line_inside, runs_of
+from torchmagic.probes.row_comparison import MIN_CHANGE, MIN_SHARE, Pass, Run, line_inside, runs_of, tried, with_another
 from torchmagic.probes.sites import place_of
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
@@ -119,12 +119,8 @@ class Foresight:
             return
         self._copied[seen.model.name] = MOST_COPIES
         began = now()
-        changed = _with_another(seen.rows, last)
-        beside = [] if seen.targets is None else [seen.targets]
-        inputs = [[seen.rows, *beside], [changed, *beside]] if changed is not None and runs_quietly(module) else []
-        with closing(runs_of(module, inputs, keep=partial(_sums, places=seen.rows.shape[1]))) as running:
-            runs = list(running)
-        record = _record(seen, self._recorder.step, last, *runs) if len(runs) > 1 else None
+        look = partial(_look, seen, module, self._recorder.step, last)
+        record = tried(look) if runs_quietly(module) else None
         if record is not None:
             self._recorder.add(record)
         self._pacer.pay("foresight", now() - began)
@@ -160,15 +156,16 @@ def _last_predicted(rows: torch.Tensor, target: torch.Tensor, ignored: Any) -> i
     return None
 
 
-def _with_another(rows: torch.Tensor, place: int) -> torch.Tensor | None:
-    """Return the sequences with another element at one place of the first; None where all are the same."""
-    row = rows[0]
-    other = next((each for each in row if not torch.equal(each, row[place])), None)
-    if other is None:
+def _look(seen: _Seen, module: nn.Module, step: int, place: int) -> ForesightRecord | None:
+    """Run sequences as they are, and with another element at one place of the first; None where all are the same."""
+    first = with_another([seen.rows[0]], place)
+    if first is None:
         return None
-    changed = rows.clone()
-    changed[0, place] = other
-    return changed
+    beside = [] if seen.targets is None else [seen.targets]
+    inputs = [[rows, *beside] for rows in (seen.rows, torch.stack([*first, *seen.rows[1:]]))]
+    with closing(runs_of(module, inputs, keep=partial(_sums, places=seen.rows.shape[1]))) as running:
+        plain, changed = running
+    return _record(seen, step, place, plain, changed)
 
 
 def _record(seen: _Seen, step: int, place: int, plain: Run, changed: Run) -> ForesightRecord | None:

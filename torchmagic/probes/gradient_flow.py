@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.members import Optimizer, present
+from torchmagic.probes.members import Optimizer
 from torchmagic.probes.optimizer_state import has_stepped
 from torchmagic.records.connection import GradientFlowRecord
 from torchmagic.records.place import Place
@@ -108,7 +108,7 @@ class Flow:
         model = _model_like(tensors, cast)
         if model:
             return Twin(model)
-        known = {id(ref()) for each in present(cast.models) for ref in each.parameters.values()}
+        known = cast.known()
         if 2 * sum(id(each) not in known for each in tensors) <= len(tensors):
             return _NO_TWIN  # a model keeps its parameters
         moved = [name for each in tensors if (name := self.names.get(id(each))) and _is_elsewhere(name, each, cast)]

@@ -154,10 +154,8 @@ class Reach:
 
     def _names(self, tensors: Sequence[torch.Tensor]) -> tuple[str, ...]:
         """Return the names of those tensors that are parameters of models, or that optimizers step."""
-        known = self._cast.at_work.stepped if tensors else {}
-        for model in present(self._cast.models) if tensors else ():
-            known |= {id(ref()): name for name, ref in model.parameters.items()}
         wanted = {id(each) for each in tensors}
+        known = self._cast.at_work.stepped | self._cast.known() if wanted else {}
         return tuple(name for identity, name in known.items() if identity in wanted)
 
     def _parameters(self) -> set[int]:

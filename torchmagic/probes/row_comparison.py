@@ -4,7 +4,8 @@ import linecache
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import nn
@@ -23,6 +24,7 @@ from torchmagic.tensors.glance import tensors_in
 MIN_CHANGE, MIN_SHARE = 1e-4, 1e-3
 
 Keep = Callable[[torch.Tensor], torch.Tensor]
+Found = TypeVar("Found")
 
 
 class Mixed(NamedTuple):
@@ -40,17 +42,27 @@ def mixed_rows(module: nn.Module, rows: list[torch.Tensor]) -> Mixed | None:
 
     Where rows are cut up, what the first one reaches may be forgotten at the end, and what the last one reaches is not.
     """
-    number = rows[0].shape[0]
-    trials = {own: changed for own in (0, number - 1) if (changed := _with_another(rows, own)) is not None}
+    return tried(partial(_mixed, module, rows))
+
+
+def tried(look: Callable[[], Found | None]) -> Found | None:
+    """Return what a look at other runs of a model finds; None where its code was not made for such inputs."""
     try:
-        with closing(runs_of(module, [rows, *trials.values()] if trials else [], keep=torch.clone)) as runs:
-            if (plain := next(runs, None)) is None:
-                return None
-            for own, run in zip(trials, runs, strict=False):
-                if found := _compared(module, plain, run, own, number):
-                    return found
-    except Exception as error:  # noqa: BLE001 - what was run calls other modules for other rows
+        return look()
+    except Exception as error:  # noqa: BLE001 - it is the user's code that raised; then nothing can be said
         pass_on(error)
+        return None
+
+
+def _mixed(module: nn.Module, rows: list[torch.Tensor]) -> Mixed | None:
+    number = rows[0].shape[0]
+    trials = {own: changed for own in (0, number - 1) if (changed := with_another(rows, own)) is not None}
+    with closing(runs_of(module, [rows, *trials.values()] if trials else [], keep=torch.clone)) as runs:
+        if (plain := next(runs, None)) is None:
+            return None
+        for own, run in zip(trials, runs, strict=False):
+            if found := _compared(module, plain, run, own, number):
+                return found
     return None
 
 
@@ -63,22 +75,19 @@ def runs_of(module: nn.Module, inputs: Sequence[list[torch.Tensor]], *, keep: Ke
         keep: Returns what is kept of each tensor that a module was given or gave.
 
     Yields:
-        One run each, up to the first that raises: then the user's code was not made for such inputs.
+        One run each.
     """
-    try:
-        with undisturbed(modules_of(module)):
-            for part in modules_of(module):
-                part.training = False
-            state, devices = torch.get_rng_state(), accelerators.streams()
-            for each in inputs:
-                torch.set_rng_state(state)
-                accelerators.put_back(devices)
-                yield _run(module, each, keep)
-    except Exception as error:  # noqa: BLE001 - then nothing can be said
-        pass_on(error)
+    with undisturbed(modules_of(module)):
+        for part in modules_of(module):
+            part.training = False
+        state, devices = torch.get_rng_state(), accelerators.streams()
+        for each in inputs:
+            torch.set_rng_state(state)
+            accelerators.put_back(devices)
+            yield _run(module, each, keep)
 
 
-def _with_another(rows: list[torch.Tensor], own: int) -> list[torch.Tensor] | None:
+def with_another(rows: list[torch.Tensor], own: int) -> list[torch.Tensor] | None:
     """Return the rows with another one in the place of one; None where all are the same."""
     numbers = range(rows[0].shape[0])
     other = next((i for i in numbers if not all(torch.equal(each[i], each[own]) for each in rows)), None)
