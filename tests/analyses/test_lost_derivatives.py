@@ -2,7 +2,7 @@
 
 import pytest
 
-from torchmagic.analyses.lost_derivatives import lost_derivatives
+from torchmagic.analyses.lost_derivatives import DEEPEST, lost_derivatives
 
 LOST = {
     "class trainer": (
@@ -120,6 +120,24 @@ print(g.norm())
 loss = net(x).mean()
 loss.backward()
 """,
+    "data": """
+g = torch.autograd.grad(E(x).sum(), x)[0]
+loss = (S(x) - (2 * g).data - torch.as_tensor(g)).square().mean()
+loss.backward()
+""",
+    "without gradients": """
+g = torch.autograd.grad(E(x).sum(), x)[0]
+with torch.no_grad():
+    size = g.norm()
+loss = S(x).square().mean() + size
+loss.backward()
+""",
+    "argument": """
+def train(loss, shared):
+    g = torch.autograd.grad(loss, shared, retain_graph=True)[0]
+    total = loss / g.norm()
+    total.backward()
+""",
     "helper": """
 def weighted(l, f):
     g = torch.autograd.grad(l, f, retain_graph=True)[0]
@@ -154,3 +172,10 @@ def test_a_call_may_fill_several_lines_in_another_text_than_the_loss():
 def test_functions_that_call_themselves_come_to_an_end():
     text = "def f(x):\n    return f(x) + torch.autograd.grad(net(x), x)[0]\nloss = f(x)\nloss.backward()\n"
     assert [each.first for each in lost_derivatives({"": text})] == [2]
+
+
+@pytest.mark.parametrize(("calls", "found"), [(DEEPEST, 1), (DEEPEST + 1, 0)])
+def test_calls_are_followed_so_deep(calls, found):
+    text = "def f0(x):\n    return torch.autograd.grad(net(x), x)[0]\n"
+    text += "".join(f"def f{i}(x):\n    return f{i - 1}(x)\n" for i in range(1, calls))
+    assert len(lost_derivatives({"": text + f"loss = f{calls - 1}(x)\nloss.backward()\n"})) == found

@@ -39,8 +39,9 @@ def test_a_line_that_takes_one_of_what_is_trained_is_recorded_with_the_looks(run
         "slope = torch.autograd.grad(x.square().sum(), x)[0]",
         "slope = torch.func.grad(lambda x: net(x).sum())(x)",
         "slope = None",
+        "slope = torch.autograd.grad(net(x).sum(), x) if step == 1 else 0; net.requires_grad_(step != 1)",
     ],
-    ids=["with a graph", "of weights", "of another model", "of no model", "by a transform", "none"],
+    ids=["with a graph", "of weights", "of another model", "of no model", "by a transform", "none", "of a step before"],
 )
 def test_others_are_not(run_cell, taken):
     assert recorded(run_cell, taken) == []

@@ -42,6 +42,11 @@ def test_a_forward_without_gradients_has_no_connected_model(run_cell):
     assert (record.connected, record.ran) == ((), ())
 
 
+def test_an_optimizer_that_stepped_is_not_beside(run_cell):
+    run, _ = run_cell(LOOP.format(loss="net(torch.randn(8, 3)).mean().detach().requires_grad_()"))
+    assert run.of(DetachedLossRecord)[0].beside == ()
+
+
 def test_another_error_of_backward_is_none_of_its_business(run_cell):
     run, _ = run_cell(LOOP.format(loss="net(torch.randn(8, 3))"), raises=RuntimeError)
     assert run.of(DetachedLossRecord) == []

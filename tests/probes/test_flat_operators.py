@@ -115,3 +115,27 @@ def test_parameters_behind_one_are_named_beside_others_that_learn(run_cell):
     run, _ = run_cell(QUANTISED.format(weight="self.weight + ((self.weight * 8).round() / 8 - self.weight).detach()"))
     assert {(each.flat, each.flattened) for each in run.of(ReachRecord)} == {((), ())}
     assert "zero-gradient" not in {each.rule for each in run.findings}
+
+
+def test_what_no_model_owns_says_nothing_of_the_models(run_cell):
+    asked = QUANTISED.format(weight="self.weight").replace(
+        "(net(torch.randn(8, 4)) - 1).square().mean()",
+        "net(torch.randn(8, 4)).square().mean() + torch.randn(4, requires_grad=True).round().mean()",
+    )
+    run, _ = run_cell(asked)
+    last = run.of(ReachRecord)[-1]  # before an optimizer has stepped, it could be trained by hand
+    assert (last.flat, last.flattened, last.num_other_leaves) == ((), (), 1)
+    assert "zero-gradient" not in {each.rule for each in run.findings}
+
+
+def test_tensors_that_only_an_optimizer_knows_are_named_too(run_cell):
+    run, _ = run_cell("""
+    mask, shift = torch.rand(4, requires_grad=True), torch.rand(4, requires_grad=True)
+    opt = torch.optim.SGD([mask, shift], lr=0.1)
+    for step in range(12):
+        loss = (mask.round() + shift - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """)
+    assert run.of(ReachRecord)[-1].flattened == ("mask",)

@@ -44,15 +44,16 @@ def test_rows_are_recorded_where_they_change(run_cell):
     assert run.series("loss_rows", name="loss") == ([0, 2, 3, 5], [4.0, 2.0, 4.0, 2.0])
 
 
-def test_rows_are_looked_for_less_often_later_but_wherever_a_loss_rises(run_cell, monkeypatch):
+@pytest.mark.parametrize("less", [0, 100])
+def test_rows_are_looked_for_less_often_later_but_wherever_a_loss_rises(run_cell, monkeypatch, less):
     looked = []
     monkeypatch.setattr("torchmagic.probes.loss_rows.rows_of", lambda loss: looked.append(loss.item()) or rows_of(loss))
-    run, _ = run_cell("""
+    run, _ = run_cell(f"""
     net = nn.Linear(3, 1)
     opt = torch.optim.SGD(net.parameters(), lr=0.0)
     for step in range(300):
         x = torch.ones(2 if step == 250 else 4, 3)
-        loss = (net(x) - 3).square().mean() * (3 if step == 250 else 1)
+        loss = (net(x) - 3).square().mean() * (3 if step == 250 else 1) - {less} * (step != 250)
         opt.zero_grad()
         loss.backward()
         opt.step()
@@ -62,3 +63,16 @@ def test_rows_are_looked_for_less_often_later_but_wherever_a_loss_rises(run_cell
     assert looked.count(risen) == 1
     behind_it = 2  # rows change back there, and are looked for once more
     assert looked.count(calm) == FIRST_LOSSES + 300 // BETWEEN_LOOKS - FIRST_LOSSES // BETWEEN_LOOKS + behind_it
+
+
+def test_rows_of_a_loss_that_gradients_are_asked_for_are_recorded_too(run_cell):
+    run, _ = run_cell("""
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for x in torch.randn(10, 3).split(4):
+        loss = net(x).square().mean()
+        for parameter, gradient in zip(net.parameters(), torch.autograd.grad(loss, list(net.parameters()))):
+            parameter.grad = gradient
+        opt.step()
+    """)
+    assert run.series("loss_rows", name="loss") == ([0, 2], [4.0, 2.0])

@@ -172,6 +172,12 @@ def test_a_tensor_in_whose_place_its_variable_holds_another_has_that_for_a_twin(
     assert (flow.twin, flow.twin_is_tensor, flow.idle > 2) == (twin, bool(twin), bool(twin))
 
 
+def test_a_tensor_that_another_optimizer_owns_by_now_is_no_twin(run_cell):
+    after = "image = image.detach().clamp(0, 1).requires_grad_(); then = torch.optim.SGD([image], lr=0.1)"
+    run, _ = run_cell(TENSOR.format(steps=16, after=after))
+    assert [(flow.twin, flow.idle) for flow in run.of(GradientFlowRecord) if flow.optimizer == "opt"] == [("", 0)]
+
+
 def test_the_names_of_all_that_happened_in_a_function_are_kept(run_cell):
     run, _ = run_cell(
         """

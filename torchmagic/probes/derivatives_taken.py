@@ -63,7 +63,7 @@ class DerivativesTaken:
             self._taken[site] = parameters
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
-        if not self._taken or self._recorder is None or self._taps is None or self._taps.depth:
+        if not self._taken or self._recorder is None:
             return
         reached = self._parameters(tensors)
         for site in [each for each, parameters in self._taken.items() if not parameters.isdisjoint(reached)]:

@@ -102,7 +102,7 @@ class Foresight:
         """Compare what a model was given with the targets of the loss."""
         if (seen := self._seen) is not None and seen.targets is None:
             self._seen = None
-            self._compare(seen, args[1] if len(args) > 1 else kwargs.get("target"), kwargs.get("ignore_index"))
+            self._compare(seen, args[1] if len(args) > 1 else kwargs.get("target"), kwargs.get("ignore_index", IGNORED))
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         """Compare what a model was given with targets that it was given as well."""
@@ -147,7 +147,7 @@ def _last_predicted(rows: torch.Tensor, target: torch.Tensor, ignored: Any) -> i
         if target.numel() % (length * each) or target.numel() < rows.shape[0] * length * each:
             continue
         own, following = wanted[: (places - 1) * each].reshape(first[1:].shape), first[1:]
-        counts = torch.ones_like(own, dtype=torch.bool) if ignored is None else own != ignored
+        counts = own != ignored
         if own.dtype != following.dtype or not torch.equal(own[counts], following[counts]):
             continue
         by_place = counts.reshape(places - 1, -1).any(1)

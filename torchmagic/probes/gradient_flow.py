@@ -108,10 +108,9 @@ class Flow:
         model = _model_like(tensors, cast)
         if model:
             return Twin(model)
-        known = cast.known()
-        if 2 * sum(id(each) not in known for each in tensors) <= len(tensors):
-            return _NO_TWIN  # a model keeps its parameters
-        moved = [name for each in tensors if (name := self.names.get(id(each))) and _is_elsewhere(name, each, cast)]
+        known = cast.known()  # a model keeps its parameters
+        named = [(name, each) for each in tensors if id(each) not in known and (name := self.names.get(id(each)))]
+        moved = [name for name, each in named if _is_elsewhere(name, each, cast)]
         return Twin(moved[0], is_tensor=True) if 2 * len(moved) > len(tensors) else _NO_TWIN
 
     def _is_new(self, parameter: torch.Tensor, gradient: torch.Tensor) -> bool:

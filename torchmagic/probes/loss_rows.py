@@ -6,9 +6,9 @@ import torch
 
 # Nodes that are looked at: what leads from a loss to its criterion is short.
 MOST_NODES = 16
-# Rows are looked for at so many first losses, then at every sixteenth one, and where a loss has risen by so much: how
-# far it may stand out depends on them. Of a loss that cannot be read yet they are looked for each time.
-FIRST_LOSSES, BETWEEN_LOOKS, RISE = 64, 16, 1.5
+# Rows are looked for at so many first losses, then at every sixteenth one, and where a loss has risen by such a share:
+# how far it may stand out depends on them. Of a loss that cannot be read yet they are looked for each time.
+FIRST_LOSSES, BETWEEN_LOOKS, RISE = 64, 16, 0.5
 
 
 class Rows:
@@ -33,7 +33,7 @@ class Rows:
         """
         self._seen += 1
         if value is not None:
-            calm = value <= RISE * abs(self._before) and not self._moved
+            calm = value - self._before <= RISE * abs(self._before) and not self._moved
             self._before = value
             if calm and self._seen > FIRST_LOSSES and self._seen % BETWEEN_LOOKS:
                 return False

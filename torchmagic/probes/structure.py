@@ -130,7 +130,7 @@ class Structure:
             row[2] += given.shape[0] == 1
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: Any) -> None:
-        if self._recorder is not None and self._taps.grad_enabled:
+        if self._recorder is not None:
             self._dropped.lost(name, args[0] if args else kwargs.get("input"), frame, self._recorder.step)
         target = args[1] if len(args) > 1 else kwargs.get("target")
         if isinstance(target, torch.Tensor):

@@ -52,6 +52,11 @@ def test_where_no_operator_was_seen_it_is_a_warning_at_the_backward():
     assert finding.evidence["operators without a slope"] == "none seen"
 
 
+def test_an_operator_before_some_parameters_alone_is_not_why_all_are_zero():
+    (finding,) = found([0.0] * 20, reach("round", flattened=("net.0.weight",)))
+    assert finding.evidence["operators without a slope"] == "none seen"
+
+
 def test_a_factor_is_told_in_words_at_the_backward():
     (finding,) = found([0.0] * 20, reach("mul"))
     assert finding.line == 3
