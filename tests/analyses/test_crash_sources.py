@@ -33,9 +33,9 @@ SAID = {
     "list index out of range": None,
     "batch_size should be a positive integer value, but got batch_size=0": None,
     "num_samples should be a positive integer value, but got num_samples=0": None,
-    "optimizer got an empty parameter list": None,
+    "optimizer got an empty parameter list": CrashKind.MISUSE,
     "'NoneType' object has no attribute 'shape'": None,
-    'Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "fc.weight".': None,
+    'Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "fc.weight".': CrashKind.MISUSE,
 }
 
 

@@ -48,6 +48,8 @@ def _why_classes(given: TensorFact, target: TensorFact) -> str:
 def _fix_classes(given: TensorFact, target: TensorFact) -> str:
     if len(target.shape) > 1 and target.shape[-1] == 1:
         return f"{target.name} = {target.name}.squeeze(-1)"
+    if target.shape == (given.shape[0], 1, *given.shape[2:]):
+        return f"{target.name} = {target.name}.squeeze(1)"
     if len(given.shape) > 2 and given.shape[:-1] == target.shape:  # noqa: PLR2004 - sequences
         return f"{given.name} = {given.name}.flatten(0, -2); {target.name} = {target.name}.flatten()  # classes last"
     if len(given.shape) == len(target.shape) == 2:  # noqa: PLR2004 - tables

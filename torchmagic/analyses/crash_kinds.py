@@ -2,6 +2,7 @@
 
 import re
 
+from torchmagic.analyses.misuses import is_misuse
 from torchmagic.records.crash import CrashKind
 
 # The first pattern that is found decides; what is special stands before what is general. Torch's words have changed
@@ -112,6 +113,8 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
         r"\d+D \(batched\) input",
         r"Kernel size can't be greater",
         r"Output size is too small",
+        r"spatial targets supported",
+        r"converted to Python scalars",
         r"size\(-1\) must be equal",
         r"Expected hidden(\[\d\])? size",
         r"input has inconsistent",
@@ -191,6 +194,8 @@ def kind_of(message: str, *, line: str = "") -> CrashKind | None:
     if _UNPACK.search(message):
         return CrashKind.SHAPE if _SIZES.search(line) else None
     kind = next((kind for kind, pattern in _FOUND if pattern.search(message)), None)
+    if kind is None and is_misuse(message):
+        return CrashKind.MISUSE
     if kind is CrashKind.INDEX and "softmax" in line:
         return CrashKind.LABEL  # a cross-entropy by hand: the index is the class
     return kind

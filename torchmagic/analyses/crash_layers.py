@@ -100,7 +100,13 @@ def recurrent(site: CrashSiteRecord) -> Misfit | None:
         state = f"torch.zeros({layers}, {_name(fact, site)}.size({batch}), {hidden})"
         fix = f"start the hidden state of each batch by its size: {state}"
         return Misfit(title, short(site.message), fix)
+    if "mask" in site.message:
+        title = f"{subject(site)} was given a mask of another shape than its sequence: the input is {shape_of(fact)}"
+        fix = "attn_mask=… of (length, length); what is padded belongs into key_padding_mask=… of (batch, length)"
+        return Misfit(title, short(site.message), fix)
     given = fact.shape[-1] if fact.shape else 0
+    if str(given) == wanted:
+        return None
     title = f"{subject(site)} expects {setting}={wanted} and got {given}: its input is {shape_of(fact)}"
     fix = f"{attribute(site.module or '')} = nn.{site.class_name}({given}, {hidden}, …)"
     return Misfit(title, short(site.message), fix)

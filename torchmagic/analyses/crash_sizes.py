@@ -22,6 +22,11 @@ def misfit(site: CrashSiteRecord) -> Misfit:
         found = explain(site)
         if found is not None:
             return found
+    if "only for scalar outputs" in site.message and site.tensors:
+        name = site.tensors[0].name
+        title = f"backward() is called on {name}, which is {shape_of(site.tensors[0])} and not a single number"
+        why = "A gradient without more ado is that of one number: the mean or sum over the samples."
+        return Misfit(title, why, f"{name}.mean().backward()  # or a loss that does not have reduction='none'")
     sizes = _SIZES.search(site.message)
     if sizes is not None:
         title = f"{subject(site)} meets sizes {sizes[1]} and {sizes[2]} in dimension {sizes[3]}"
@@ -37,7 +42,8 @@ def misfit(site: CrashSiteRecord) -> Misfit:
             "The checkpoint belongs to a model of other sizes.",
             "build the model with the sizes of the checkpoint",
         )
-    shapes = ", ".join(f"{fact.name} {shape_of(fact)}" for fact in (*site.tensors, *site.operands)[:4])
+    named = dict.fromkeys(f"{fact.name} {shape_of(fact)}" for fact in (*site.tensors, *site.operands))
+    shapes = ", ".join(list(named)[:4])
     title = f"{subject(site)} cannot work on these shapes" + (f": {shapes}" if shapes else "")
     return Misfit(
         title, short(site.message), "print the shapes in front of this line, and change the one you did not expect"

@@ -20,13 +20,14 @@ EXPLAINED_BY: dict[CrashKind, tuple[str, ...]] = {
     CrashKind.DEVICE: ("device-mismatch",),
     CrashKind.INPLACE: ("inplace-autograd-error",),
     CrashKind.BACKWARD_TWICE: ("backward-twice",),
-    CrashKind.NO_GRAD: ("no-grad-training",),
+    CrashKind.NO_GRAD: ("no-grad-training", "api-misuse"),
     CrashKind.LABEL: ("label-out-of-range",),
     CrashKind.INDEX: ("index-out-of-range",),
     CrashKind.ASSERT: ("index-out-of-range",),
     CrashKind.SINGLE: ("batchnorm-batch-one",),
     CrashKind.MEMORY: ("out-of-memory",),
     CrashKind.NO_GRADIENTS: ("clip-ineffective",),
+    CrashKind.MISUSE: ("api-misuse",),
 }
 HEAD = "torchmagic: "
 WIDTH = 110

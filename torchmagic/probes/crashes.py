@@ -184,7 +184,8 @@ def _own(module: nn.Module | None) -> list[tuple[str, torch.Tensor]]:
     """Return a module's own parameters and buffers."""
     if module is None:
         return []
-    held = {**module._parameters, **module._buffers}
+    inside = vars(module)  # empty where the class never set itself up
+    held = {**inside.get("_parameters", {}), **inside.get("_buffers", {})}
     return [(name, value) for name, value in held.items() if isinstance(value, torch.Tensor)]
 
 

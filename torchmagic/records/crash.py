@@ -22,6 +22,7 @@ class CrashKind(StrEnum):
     MEMORY = "memory"
     NO_GRADIENTS = "no gradients"
     ASSERT = "assertion of a device"
+    MISUSE = "misuse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """This file is the catalogue: the list of all rules."""
 
+from torchmagic.rules.crashes.api_misuse import api_misuse
 from torchmagic.rules.crashes.device_mismatch import device_mismatch
 from torchmagic.rules.crashes.dtype_mismatch import dtype_mismatch
 from torchmagic.rules.crashes.inplace_autograd_error import inplace_autograd_error
@@ -177,6 +178,7 @@ RULES: tuple[Rule, ...] = (
     leftover_gradients,
     shape_mismatch,
     dtype_mismatch,
+    api_misuse,
     device_mismatch,
     inplace_autograd_error,
     backward_twice,

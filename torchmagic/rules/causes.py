@@ -20,6 +20,7 @@ GROWN = (
 
 # A finding of the first rule follows from findings of the others, when there are any.
 FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
+    "api-misuse": ("unregistered-parameter", "empty-loader"),
     "slow-transfer": ("repeated-host-device-copies",),
     "exploding-gradient": (
         "missing-zero-grad",

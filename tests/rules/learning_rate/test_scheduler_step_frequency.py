@@ -39,8 +39,9 @@ def test_a_rate_that_is_spent_later_is_silent(history, spent_at, count):
     assert len(found(history, rates, counts=range(100))) == count
 
 
-def test_a_rate_at_a_thousandth_is_not_spent(history):
-    assert found(history, [0.1] * 10 + [1.01e-4] * 90, counts=range(100)) == []
+@pytest.mark.parametrize(("rate", "count"), [(1.01e-4, 0), (0.1 * 0.1 * 0.1 * 0.1, 1)])
+def test_a_rate_is_spent_from_a_thousandth_on(history, rate, count):
+    assert len(found(history, [0.1] * 10 + [rate] * 90, counts=range(100))) == count
 
 
 @pytest.mark.parametrize("name", ["CosineAnnealingWarmRestarts", "CyclicLR", "LambdaLR", "OneCycleLR"])

@@ -35,6 +35,8 @@ from torchmagic.session.run import Run
 # A rate is spent below this share of its peak, too early before this share of the steps (catalogue).
 SPENT = 1e-3
 EARLY = 0.25
+# Three factors of 0.1 make 0.001 only nearly.
+ROUNDING = 1e-9
 # A schedule of a fixed length should see at least this share of it (catalogue).
 MIN_DONE = 0.5
 MIN_STEPS = 20
@@ -71,7 +73,7 @@ def _spent(run: Run, rate: Rate, row: ScheduleRow, *, spent: float, early: float
     in_epochs = {record.class_name, *record.parts} & set(IN_EPOCHS)
     if len(values) < MIN_STEPS or not in_epochs:
         return None
-    low = np.flatnonzero(values < spent * np.maximum.accumulate(values))
+    low = np.flatnonzero(values <= spent * (1 + ROUNDING) * np.maximum.accumulate(values))
     if not len(low) or low[0] >= early * len(values):
         return None
     first = int(low[0])

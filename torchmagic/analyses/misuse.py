@@ -1,0 +1,24 @@
+"""This file is a misuse of torch's interface: how an exception tells of it, and the words for it."""
+
+from typing import NamedTuple
+
+
+class Misuse(NamedTuple):
+    """A way in which torch is used that it cannot work with.
+
+    In the words, ``{what}`` stands for what failed, ``{name}`` for the first tensor on the line, ``{line}`` for the
+    expression, and ``{0}`` and so on for the groups of what is said.
+
+    Args:
+        says: Pattern of the exception's message.
+        title: What happened.
+        why: What torch needs; empty for what it says itself.
+        fix: What to write instead.
+        where: Pattern of the expression that raised; empty for any.
+    """
+
+    says: str
+    title: str
+    why: str
+    fix: str
+    where: str = ""
