@@ -392,6 +392,28 @@ def test_a_step_by_hand_that_breaks_a_tensor_is_an_update_at_its_own_line(run_ce
     assert record.place.source == "p -= 0.1 * p.grad / p.grad.norm()"
 
 
+@pytest.mark.parametrize(
+    "groups", ["net.parameters()", "[{'params': [*net[0].parameters()]}, {'params': net[2].parameters()}]"]
+)
+def test_the_rate_that_broke_a_weight_is_named_though_a_schedule_has_changed_it(run_cell, groups):
+    source = (
+        SETUP
+        + f"""
+opt = torch.optim.SGD({groups}, lr=1e-9)
+rates = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: 1e47 if step == 2 else 1.0)
+for step in range(5):
+    opt.zero_grad()
+    (1e4 * F.mse_loss(net(x), y)).backward()
+    opt.step()
+    rates.step()
+"""
+    )
+    run, _ = run_cell(source)
+    record = origin(run)
+    assert (record.birth, record.step) == (Birth.UPDATE, 3)
+    assert record.operands.endswith("SGD with lr 1e+38")
+
+
 def test_a_step_by_hand_that_breaks_a_model_is_not_said_to_be_loaded_so(run_cell):
     source = (
         SETUP + "with torch.no_grad():\n    net[0].weight[:] = net[0].bias[:] = 0\nnet[2].bias.requires_grad_(False)\n"

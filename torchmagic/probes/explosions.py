@@ -24,13 +24,22 @@ LARGE = 1e4
 GROWTH = 1e3
 # Norms that are kept; an explosion takes tens of steps.
 MOST_NORMS = 4096
+# Groups of an optimizer whose rates are kept.
+MOST_GROUPS = 8
 
 
 class Explosions:
-    """Keeps the gradients' total norm of the last steps."""
+    """Keeps the gradients' total norm of the last steps, and the rates of the last one of each optimizer."""
 
     def __init__(self) -> None:
         self.norms: deque[float] = deque(maxlen=MOST_NORMS)
+        self._rates: dict[int, list[Any]] = {}
+
+    def stepping(self, optimizer: Any, total: float) -> None:
+        """Take in a step as it begins: a schedule may have changed the rate by the time that somebody asks."""
+        self.norms.append(total)
+        groups = getattr(optimizer, "param_groups", ())
+        self._rates[id(optimizer)] = [group.get("lr") for group in groups[:MOST_GROUPS]]
 
     def began(self, step: int) -> int | None:
         """Return the step from which the gradients grew to the present one; None where they did not grow by much."""
@@ -49,12 +58,12 @@ class Explosions:
         floats = (each for each in parameters if each.is_floating_point() and each.numel())
         return any(float(each.detach().abs().max()) > LARGE for each in floats)
 
-    def update(self, entry: Optimizer, step: int) -> dict[str, Any]:
+    def update(self, entry: Optimizer, value: torch.Tensor, step: int) -> dict[str, Any]:
         """Return the operator, the line and the cause of the update that broke a parameter, as far as they show."""
         optimizer = entry.ref()
         if optimizer is None:
             return {}
-        facts: dict[str, Any] = {"operands": _settings(optimizer)}
+        facts: dict[str, Any] = {"operands": self._settings(optimizer, value)}
         found = _step_again(optimizer)
         if found is not None:
             event, trace = found
@@ -69,11 +78,15 @@ class Explosions:
         began = self.began(step)
         return {} if began is None else {"cause": Cause.EXPLODED_WEIGHTS, "began": began}
 
-
-def _settings(optimizer: torch.optim.Optimizer) -> str:
-    group = optimizer.param_groups[0]
-    said = [f"{key} {group[key]:.4g}" for key in ("lr", "eps") if isinstance(group.get(key), float)]
-    return f"{type(optimizer).__name__} with {', '.join(said)}" if said else type(optimizer).__name__
+    def _settings(self, optimizer: torch.optim.Optimizer, value: torch.Tensor) -> str:
+        """Return the optimizer's class with the rate that a parameter was stepped with, and what it divides by."""
+        groups = optimizer.param_groups
+        number = next((i for i, group in enumerate(groups) if any(each is value for each in group["params"])), 0)
+        rates = self._rates.get(id(optimizer), [])
+        rate = rates[number] if number < len(rates) else groups[number].get("lr")
+        settings = {"lr": rate, "eps": groups[number].get("eps")}
+        said = [f"{key} {each:.4g}" for key, each in settings.items() if isinstance(each, float)]
+        return f"{type(optimizer).__name__} with {', '.join(said)}" if said else type(optimizer).__name__
 
 
 def _step_again(optimizer: torch.optim.Optimizer) -> tuple[Event, Trace] | None:

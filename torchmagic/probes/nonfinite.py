@@ -178,7 +178,7 @@ class Nonfinite:
             return
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
-            self._weights.explosions.norms.append(total)
+            self._weights.explosions.stepping(optimizer, total)
         else:
             self._look_closer(optimizer, total, frame)
         if not step & (step - 1) and not self._found:

@@ -114,7 +114,7 @@ class Weights:
             words = f"{entry.class_name} with {key} of {described(held)}"
             facts = {"state": key, "optimizer": entry.class_name, "operands": words, "cause": Cause.BAD_STATE}
             return Birth.UPDATE, facts
-        return Birth.UPDATE, self.explosions.update(entry, step)
+        return Birth.UPDATE, self.explosions.update(entry, value, step)
 
     def _is_born(self, value: torch.Tensor) -> bool:
         return any(ref() is value and not is_finite(largest) for ref, largest in self._first)
