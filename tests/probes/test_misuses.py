@@ -44,7 +44,7 @@ CELLS = {
     "torch.linalg.cholesky(-torch.eye(3))": "not positive definite",
     "torch.linalg.inv(torch.zeros(3, 3))": "singular",
     "nn.parallel.DistributedDataParallel(net)": "group of processes",
-    "net.load_state_dict({'module.' + key: each for key, each in net.state_dict().items()})": "not that of this Linear",
+    "net.load_state_dict({'module.' + key: each for key, each in net.state_dict().items()})": "from inside a wrapper",
 }
 
 

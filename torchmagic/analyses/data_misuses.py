@@ -24,13 +24,13 @@ DATA_MISUSES = (
     Misuse(
         r"lengths. array must be sorted in decreasing order",
         "{line} wants the longest sequence first",
-        "",
+        "Packed sequences lie by length; they are sorted for you where that is allowed.",
         "pack_padded_sequence(…, enforce_sorted=False)",
     ),
     Misuse(
         r"'lengths' argument should be a 1D CPU int64 tensor",
         "{line} wants lengths on the CPU",
-        "",
+        "How long each sequence is, the host has to know.",
         "pack_padded_sequence(x, lengths.cpu(), …)",
     ),
     Misuse(
@@ -59,16 +59,16 @@ DATA_MISUSES = (
         "put the class or function into a file and import it, or num_workers=0",
     ),
     Misuse(
-        r"Caught (\w+) in DataLoader worker process",
-        "the dataset raised {0} in a worker",
-        "",
+        r"Caught \w+ in DataLoader worker process",
+        "{says}, raised by the dataset in a worker",
+        "Workers run the code of the dataset in processes of their own.",
         "run it once with num_workers=0: the traceback then ends in your own line",
     ),
     Misuse(
         r"not compiled with CUDA enabled|No CUDA GPUs are available|Found no NVIDIA driver"
         r"|Attempting to deserialize object on a CUDA device",
         "{line} needs a CUDA device, and there is none",
-        "",
+        "The device is named in the code, or in the file that is loaded; torch can use none here.",
         "device = 'cuda' if torch.cuda.is_available() else 'cpu'  # and torch.load(…, map_location=device)",
     ),
     Misuse(
@@ -80,7 +80,7 @@ DATA_MISUSES = (
     Misuse(
         r"Default process group has not been initialized",
         "{line} needs a group of processes, and there is none",
-        "",
+        "What processes do together needs to be told who takes part.",
         "torch.distributed.init_process_group() before it, in a program that torchrun starts",
     ),
 )

@@ -6,13 +6,13 @@ from typing import NamedTuple
 class Misuse(NamedTuple):
     """A way in which torch is used that it cannot work with.
 
-    In the words, ``{what}`` stands for what failed, ``{name}`` for the first tensor on the line, ``{line}`` for the
-    expression, and ``{0}`` and so on for the groups of what is said.
+    In the words, ``{what}`` stands for what failed, ``{name}`` for the first tensor on the line and ``{last}`` for the
+    last, ``{line}`` for the expression, ``{says}`` for what torch says, and ``{0}`` and so on for groups of that.
 
     Args:
         says: Pattern of the exception's message.
         title: What happened.
-        why: What torch needs; empty for what it says itself.
+        why: What torch needs.
         fix: What to write instead.
         where: Pattern of the expression that raised; empty for any.
     """

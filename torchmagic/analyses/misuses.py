@@ -16,6 +16,7 @@ MISUSES = (*TRAINING_MISUSES, *MODEL_MISUSES, *DATA_MISUSES)
 STATE = r"Error\(s\) in loading state_dict for (\w+)"
 _KNOWN = re.compile("|".join([STATE, *(each.says for each in MISUSES)]), re.DOTALL)
 _MISSING, _UNEXPECTED = re.compile(r"Missing key\(s\)[^:]*: (.*)"), re.compile(r"Unexpected key\(s\)[^:]*: (.*)")
+_STATE_GIVEN = re.compile(r"load_state_dict\((\w+)[,)]")
 _KEY = re.compile(r'"([^"]+)"')
 _PLAIN = re.compile(r"[A-Za-z_][\w.]*")
 _PARAMETERS = re.compile(r"(\.(?:named_)?parameters)\b(?!\s*\()")
@@ -44,7 +45,7 @@ def misuse_words(site: CrashSiteRecord) -> Words | None:
     """Put the misuse that ended a run into words; None for one that is not known."""
     state = re.search(STATE, site.message)
     if state is not None:
-        return _of_state(site.message, state[1])
+        return _of_state(site, state[1])
     line = site.expression or (site.place.source if site.place is not None else site.operation)
     for each in MISUSES:
         found = re.search(each.says, site.message, re.DOTALL)
@@ -65,6 +66,7 @@ def raised_at(message: str) -> Place | None:
 def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str, ...]) -> Words:
     names = [fact.name for fact in site.tensors if _PLAIN.fullmatch(fact.name)]
     stands_for = {
+        "says": short(site.message),
         "what": subject(site),
         "line": line if len(line) <= LONGEST_LINE else line.partition("(")[0] + "(…)",
         "name": names[0] if names else "x",
@@ -73,23 +75,26 @@ def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str,
         "parenthesised": _PARAMETERS.sub(r"\1()", line),
     }
     title, why, fix = (each.format(*groups, **stands_for) for each in (misuse.title, misuse.why, misuse.fix))
-    return Words(title, why or short(site.message), fix)
+    return Words(title, why, fix)
 
 
-def _of_state(message: str, model: str) -> Words:
+def _of_state(site: CrashSiteRecord, model: str) -> Words:
     """Explain a state whose keys are not those of the model: a wrapper's prefix, or another model."""
-    missing, unexpected = (_keys(pattern.search(message)) for pattern in (_MISSING, _UNEXPECTED))
+    missing, unexpected = (_keys(pattern.search(site.message)) for pattern in (_MISSING, _UNEXPECTED))
+    given = _STATE_GIVEN.search(site.expression)
+    state = given[1] if given is not None else "state"
+    why = "The names of a state are those of the attributes of the model that it was taken from."
+    if prefix := _prefix(unexpected, missing):
+        title = f"the state was taken from inside a wrapper: its keys begin with {prefix}"
+        return Words(title, why, f"{state} = {{key.removeprefix({prefix!r}): value for key, value in {state}.items()}}")
+    if prefix := _prefix(missing, unexpected):
+        title = f"this {model} is in a wrapper, and the state is not of one: its keys lack {prefix}"
+        return Words(title, why, f"{state} = {{{prefix!r} + key: value for key, value in {state}.items()}}")
     title = f"the state is not that of this {model}: " + " and ".join(
         f"{len(keys)} keys {what}, as {', '.join(keys[:MOST_KEYS])}"
         for keys, what in ((missing, "are missing"), (unexpected, "are unknown"))
         if keys
     )
-    for wrapped, bare, keys in ((unexpected, missing, "key.removeprefix({0!r})"), (missing, unexpected, "{0!r} + key")):
-        prefix = _prefix(wrapped, bare)
-        if prefix:
-            why = f"The same keys with {prefix} before them are those of the model inside a wrapper."
-            return Words(title, why, "{" + keys.format(prefix) + ": value for key, value in state.items()}")
-    why = "The names of a state are those of the attributes of the model that it was taken from."
     return Words(
         title, why, "build the model as it was when the state was saved; strict=False leaves the rest as it is"
     )

@@ -73,7 +73,7 @@ TRAINING_MISUSES = (
     Misuse(
         r"loaded state dict (?:contains a parameter group that|has a different number)",
         "the optimizer's state belongs to other parameters",
-        "",
+        "An optimizer's state is kept by the number of each parameter in its group; here are others.",
         "build the optimizer over the same groups of parameters as when its state was saved",
     ),
     Misuse(
