@@ -1,5 +1,6 @@
 """This file reads a loss from its graph: one written by hand, or computed by a function that was not seen."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ ALL_REDUCED = frozenset({"SumBackward0", "MeanBackward0"})
 DISTANCES = ("PowBackward", "AbsBackward", "MulBackward", "LinalgVectorNorm", "Norm")
 # What stands between probabilities and their logarithm: a small constant, a limit, the other class.
 BEFORE_LOGARITHM = ("Add", "Rsub", "Sub", "Clamp")
+# Rows and columns of a table that are looked at, what counts as different by its spread, and what as rounding.
+MOST_ROWS, SEEN, ROUNDING = 16, 1e-2, 1e-4
 
 
 class Input(NamedTuple):
@@ -115,20 +118,35 @@ def stretched(nodes: Sequence[Any]) -> tuple[str, tuple[int, ...], tuple[int, ..
 def weights_stretched(nodes: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None:
     """Return the shapes of N losses, of their N weights, and of the N by N products of which all are added up.
 
-    Such a sum is that of all losses times that of all weights, which nobody writes that way.
+    Such a sum is that of all losses times that of all weights, which nobody writes that way. The weights may be N by N
+    themselves, where a row met a column in what they were computed from.
     """
+    added_up = {id(above) for node in nodes if node.name() in ALL_REDUCED for above in parents(node)}
     for node in nodes:
-        product = (parents(node) or [None])[0] if node.name() in ALL_REDUCED else None
-        if product is None or not product.name().startswith("MulBackward") or len(parents(product)) != 1:
+        if not node.name().startswith("MulBackward") or len(parents(node)) != 1:
             continue
-        is_left = product.next_functions[0][0] is not None
-        weights = saved_tensor(product, "_raw_saved_other" if is_left else "_raw_saved_self")
-        given, joint = (tuple(each._input_metadata[0].shape) for each in (parents(product)[0], product))
-        other = tuple(weights.shape) if weights is not None else ()
-        rows = max(given, default=0)
-        if rows > 1 and joint == (rows, rows) and {given, other} == {(rows,), (rows, 1)}:
+        is_left = node.next_functions[0][0] is not None
+        weights = saved_tensor(node, "_raw_saved_other" if is_left else "_raw_saved_self")
+        given, joint = (tuple(each._input_metadata[0].shape) for each in (parents(node)[0], node))
+        rows, other = max(given, default=0), tuple(weights.shape) if weights is not None else ()
+        if rows < 2 or joint != (rows, rows):  # noqa: PLR2004 - one meets only itself
+            continue
+        if id(node) in added_up and {given, other} == {(rows,), (rows, 1)}:
+            return given, other, joint
+        if given == (rows,) and other == joint and _is_of_row_and_column(weights):
             return given, other, joint
     return None
+
+
+def _is_of_row_and_column(table: Any) -> bool:
+    """Whether a table is the sum or difference of a row and a column, of which neither is one number all along."""
+    few = table.detach()[:MOST_ROWS, :MOST_ROWS].double()
+    apart = few - few[0]
+    scale = float(few.std())
+    if not math.isfinite(scale) or not scale:
+        return False
+    column, row = float(apart[:, 0].std()), float(few[0].std())
+    return min(column, row) > SEEN * scale and float((apart - apart[:, :1]).abs().max()) < ROUNDING * scale
 
 
 def _square(narrow: Any, wide: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -65,6 +65,9 @@ def test_weights_that_are_stretched_against_losses_are_told_where_the_products_a
     (finding,) = found(record, source=source)
     assert (finding.line, finding.source) == (3, "return (each * w).sum() / w.sum()")
     assert finding.fix.startswith(f"{fix}.squeeze(1)")
+    above = replace(record, input_shape=(8,), target_shape=(8, 8))
+    assert "in which a row met a column" in found(above)[0].title
+    assert found(above)[0].fix.startswith("squeeze or unsqueeze what the weights are computed from")
     twice = source + "other = (x * y).mean()\n"
     assert found(record, source=twice)[0].line == found(record)[0].line == 4
 

@@ -26,6 +26,14 @@ def test_probabilities_are_called_so():
     assert "probabilities from 0 to 0.9" in finding.title
 
 
+@pytest.mark.parametrize(("source", "inner"), [("log", "sigmoid"), ("log_sigmoid", "")])
+def test_logarithms_of_sigmoids_do_not_sum_to_one(source, inner):
+    (finding,) = found(given("nll_loss", source=source, inner=inner, low=-3.0, high=-0.1, log_error=1.6))
+    assert finding.title == "nll_loss gets logarithms of sigmoids, which do not sum to 1 over the classes"
+    assert found(given("nll_loss", source=source, inner=inner, log_error=1e-3)) == []
+    assert found(given("kl_div", source=source, inner=inner, log_error=1.6)) == []
+
+
 def test_two_batches_are_silent():
     assert found(given("nll_loss", 2)) == []
 

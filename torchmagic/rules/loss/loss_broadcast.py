@@ -21,6 +21,8 @@ from torchmagic.records.place import Place
 from torchmagic.rules.rule import Located, line_of, rule
 from torchmagic.session.run import Run
 
+STRETCHED_ABOVE = "squeeze or unsqueeze what the weights are computed from: (N, 1) with (N,) is stretched there already"
+
 
 @rule
 def loss_broadcast(run: Run) -> Iterator[Finding]:
@@ -59,17 +61,22 @@ def _fix(given: tuple[int, ...], target: tuple[int, ...]) -> str:
     if axis is not None and longer[axis] == 1:
         return f"{name}.squeeze({axis})  # the same shape for both"
     if target == 2 * given[:1]:
-        return "squeeze or unsqueeze what the target is computed from: (N, 1) with (N,) is stretched there already"
+        return STRETCHED_ABOVE.replace("weights are", "target is")
     return "target.reshape(pred.shape)  # the same shape for both"
 
 
 def _weighted(run: Run, record: BroadcastRecord, times: int) -> Finding:
     column = "weights" if len(record.target_shape) > len(record.input_shape) else "losses"
+    fix = f"{column}.squeeze(1)  # the same shape for both"
+    title = f"losses {record.input_shape} times weights {record.target_shape} are stretched to {record.output_shape}"
+    if record.target_shape == record.output_shape:
+        fix = STRETCHED_ABOVE
+        title = f"{record.input_shape} values are weighed by {record.target_shape}, in which a row met a column"
     return Finding(
         rule="loss-broadcast",
         severity=Severity.ERROR,
         confidence=0.93,
-        title=f"losses {record.input_shape} times weights {record.target_shape} are stretched to {record.output_shape}",
+        title=title,
         **_adding(run, record.place),
         step=record.step,
         evidence={
@@ -80,7 +87,7 @@ def _weighted(run: Run, record: BroadcastRecord, times: int) -> Finding:
         },
         why="Each loss meets every weight, and the sum of it all is the sum of the losses times that of the weights: "
         "which loss has which weight makes no difference.",
-        fix=f"{column}.squeeze(1)  # the same shape for both",
+        fix=fix,
     )
 
 

@@ -28,7 +28,7 @@ MIN_BATCHES = 3
 MIN_ERROR = 0.1
 LOSSES = ("nll_loss", "kl_div", "ctc_loss")
 # What makes no probabilities of scores; the empty word is a layer.
-UNSQUASHED = ("", "relu", "softplus", "tanh")
+UNSQUASHED = ("", "relu", "softplus", "tanh", "sigmoid")
 WORDS = {"softmax": "probabilities", "sigmoid": "probabilities"}
 
 
@@ -58,7 +58,11 @@ def _is_wrong(record: LossInputRecord, min_error: float) -> bool:
 
 def _is_log_of_scores(record: LossInputRecord, min_error: float, *, negative: bool) -> bool:
     """Whether a class is picked from logarithms of what neither a softmax nor a sum made probabilities of."""
-    if record.loss != "nll_loss" or record.source != "log" or record.num_classes < 2 or record.partial:  # noqa: PLR2004 - a choice
+    if record.loss != "nll_loss" or record.num_classes < 2 or record.partial:  # noqa: PLR2004 - a choice
+        return False
+    if record.source == "log_sigmoid":
+        return record.log_error > min_error
+    if record.source != "log":
         return False
     return record.inner in UNSQUASHED and (record.log_error > min_error or (negative and math.isnan(record.log_error)))
 
@@ -67,12 +71,13 @@ def _log_of_scores(wrong: Sequence[LossInputRecord], min_batches: int, min_error
     first, errors = wrong[0], [record.log_error for record in wrong if not math.isnan(record.log_error)]
     by_hand = first.place is not None and ("log" in first.place.source or "nll" in first.place.source)
     scores = "F.cross_entropy on the raw scores" if by_hand else "criterion=nn.CrossEntropyLoss, which takes raw scores"
+    what = "sigmoids, which" if "sigmoid" in first.inner + first.source else "raw scores, which"
     told = {"least distance of their sum's logarithm from 0": min(errors)} if errors else {"logarithms": "not finite"}
     return Finding(
         rule="not-log-probabilities",
         severity=Severity.ERROR,
         confidence=0.95 if not errors else 0.9,
-        title=f"{first.loss} gets logarithms of raw scores: what the model gives are no probabilities",
+        title=f"{first.loss} gets logarithms of {what} do not sum to 1 over the classes",
         module=first.producer,
         **line_of(first.place),
         step=first.step,
