@@ -131,6 +131,7 @@ def test_grouped_labels_are_told_from_mixed_ones(run_cell):
     (mixed,) = of_loader(run, ClassCountsRecord, "mixed")
     assert (grouped.num_batches, grouped.num_few, grouped.field) == (8, 8, "1")
     assert (mixed.num_batches, mixed.num_few) == (8, 0)
+    assert (grouped.num_in_order, mixed.num_in_order) == (7, 0)
     assert grouped.counts == {"0": 32, "1": 32, "2": 32, "3": 32} == mixed.counts
     assert run.series("batch_classes", name="grouped[1]")[1] == [1.0] * 8
 

@@ -10,6 +10,7 @@ CELLS = {
     + "scaler.step(opt)": "float16",
     SCALED + "opt.zero_grad()\nscaler.step(opt)": "no scaled gradients",
     SCALED + "scaler.step(opt)\nscaler.unscale_(opt)": "once more before its update()",
+    SCALED + "scaler.update()": "without a step",
     "nn.Sequential(nn.GRU(4, 4), net)(x)": "got a tuple",
     "F.cross_entropy(None, torch.zeros(3))": "got None",
     "net(x.numpy())": "got an array of numpy",

@@ -10,6 +10,12 @@ TRAINING_MISUSES = (
         "keep the weights in float32, without .half(), and run the forward under torch.autocast",
     ),
     Misuse(
+        r"No inf checks were recorded prior to update",
+        "the scaler's update() comes without a step of any optimizer",
+        "update() fits the scale to what the step before it met; without one the weights stay as they are.",
+        "scaler.step(optimizer)  # before scaler.update()",
+    ),
+    Misuse(
         r"No inf checks were recorded for this optimizer",
         "the scaler found no scaled gradients of this optimizer",
         "scaler.step() wants gradients that scaler.scale(loss).backward() made of the optimizer's own parameters.",

@@ -23,12 +23,17 @@ class _Classes:
     def __init__(self) -> None:
         self.counts: list[int] = []
         self.in_batch: list[int] = []
+        self.in_order = 0
+        self._last = 0
 
     def add(self, counts: list[int]) -> None:
         longer = max(len(counts), len(self.counts))
         padded = [each + [0] * (longer - len(each)) for each in (self.counts, counts)]
         self.counts = [mine + theirs for mine, theirs in zip(*padded, strict=True)]
-        self.in_batch.append(sum(1 for count in counts if count))
+        found = [number for number, count in enumerate(counts) if count]
+        self.in_order += bool(self.in_batch) and min(found, default=0) >= self._last
+        self._last = max(found, default=0)
+        self.in_batch.append(len(found))
 
 
 class Facts:
@@ -110,6 +115,7 @@ class Facts:
                     num_batches=len(known.in_batch),
                     num_few=sum(1 for number in known.in_batch if number <= few),
                     counts={str(i): count for i, count in enumerate(known.counts) if count},
+                    num_in_order=known.in_order,
                 )
             )
         self._classes = {}

@@ -86,6 +86,7 @@ class ClassCountsRecord:
         num_batches: Batches looked at.
         num_few: Batches that held two classes at most, or a single one where there are only two.
         counts: Samples a class.
+        num_in_order: Batches whose classes are those of the batch looked at before, or such as come after them.
     """
 
     source: Source
@@ -94,3 +95,4 @@ class ClassCountsRecord:
     num_batches: int
     num_few: int
     counts: Mapping[str, int]
+    num_in_order: int = 0

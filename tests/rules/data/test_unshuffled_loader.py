@@ -15,9 +15,15 @@ MADE = Place(file="<cell>", line=2, source="train = DataLoader(data)")
 TEN = {str(name): 64 for name in range(10)}
 
 
-def counts(num_few, *, classes=TEN, batches=20, source=Source.LOADER, field="1", name="train"):
+def counts(num_few, *, classes=TEN, batches=20, source=Source.LOADER, field="1", name="train", in_order=0):
     return ClassCountsRecord(
-        source=source, name=name, field=field, num_batches=batches, num_few=num_few, counts=classes
+        source=source,
+        name=name,
+        field=field,
+        num_batches=batches,
+        num_few=num_few,
+        counts=classes,
+        num_in_order=in_order,
     )
 
 
@@ -72,6 +78,13 @@ def test_one_class_of_two_a_batch_counts_too():
 @pytest.mark.parametrize("shuffle", [True, None])
 def test_another_order_than_the_datasets_own_is_silent(shuffle):
     assert found(counts(20), shuffle=shuffle) == []
+
+
+@pytest.mark.parametrize(("in_order", "told"), [(13, 0), (14, 1), (19, 1)])
+def test_the_order_of_a_sampler_of_the_users_is_told_where_it_goes_from_class_to_class(in_order, told):
+    findings = found(counts(20, in_order=in_order), shuffle=None)
+    assert [each.fix for each in findings] == ["random.shuffle(indices)  # in S.__iter__"] * told
+    assert found(counts(20, in_order=in_order), shuffle=True) == []
 
 
 def test_a_loader_that_is_only_evaluated_is_silent():

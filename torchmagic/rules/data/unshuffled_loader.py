@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from torchmagic.analyses.class_targets import ClassTargets, class_targets, family_of
 from torchmagic.analyses.loader_lines import line_of_loader
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.model import LoaderRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
@@ -30,6 +31,8 @@ MIN_BATCHES = 5
 MOST_BY_CHANCE = 0.25
 # The largest classes decide how likely a batch of two classes is.
 MOST_CLASSES = 30
+# Of an order that the user's own sampler makes, so many batches must go on with the classes where the last one ended.
+MIN_IN_ORDER = 0.7
 # What torch puts in the place of a sampler where an IterableDataset decides on the order.
 STREAMING = "_InfiniteConstantSampler"
 
@@ -45,7 +48,8 @@ def unshuffled_loader(
         share = counts.num_few / max(counts.num_batches, 1)
         chance = _by_chance(each)
         streams = record.sampler == STREAMING
-        judged = (streams or record.shuffle is False) and family_of(record.name) not in told
+        in_order = record.shuffle is None and counts.num_in_order >= MIN_IN_ORDER * (counts.num_batches - 1)
+        judged = (streams or in_order or record.shuffle is False) and family_of(record.name) not in told
         if not judged or share <= min_share or counts.num_batches < min_batches or chance > most_by_chance:
             continue
         told.add(family_of(record.name))
@@ -68,10 +72,17 @@ def unshuffled_loader(
             },
             why=f"The samples come sorted by class{'' if streams else ' and in a fixed order'}: each step follows one "
             "class and forgets the others.",
-            fix=f"random.shuffle(samples)  # in {record.dataset}.__iter__, or draw from a buffer of samples"
-            if streams
-            else "DataLoader(..., shuffle=True)  # for training",
+            fix=_fix(record),
         )
+
+
+def _fix(record: LoaderRecord) -> str:
+    """Return where the order is made, and what mixes it."""
+    if record.sampler == STREAMING:
+        return f"random.shuffle(samples)  # in {record.dataset}.__iter__, or draw from a buffer of samples"
+    if record.shuffle is None:
+        return f"random.shuffle(indices)  # in {record.sampler}.__iter__"
+    return "DataLoader(..., shuffle=True)  # for training"
 
 
 def _by_chance(each: ClassTargets) -> float:
