@@ -24,8 +24,8 @@ LARGE = 1e4
 GROWTH = 1e3
 # Norms that are kept; an explosion takes tens of steps.
 MOST_NORMS = 4096
-# Groups of an optimizer whose rates are kept.
-MOST_GROUPS = 8
+# Optimizers, and groups of each, whose rates are kept.
+MOST_OPTIMIZERS, MOST_GROUPS = 64, 8
 
 
 class Explosions:
@@ -33,13 +33,15 @@ class Explosions:
 
     def __init__(self) -> None:
         self.norms: deque[float] = deque(maxlen=MOST_NORMS)
-        self._rates: dict[int, list[Any]] = {}
+        self._rates: dict[int, list[float | None]] = {}
 
     def stepping(self, optimizer: Any, total: float) -> None:
         """Take in a step as it begins: a schedule may have changed the rate by the time that somebody asks."""
         self.norms.append(total)
-        groups = getattr(optimizer, "param_groups", ())
-        self._rates[id(optimizer)] = [group.get("lr") for group in groups[:MOST_GROUPS]]
+        if len(self._rates) > MOST_OPTIMIZERS:  # a search, or a loop that builds one each time
+            self._rates.clear()
+        rates = [group.get("lr") for group in getattr(optimizer, "param_groups", ())[:MOST_GROUPS]]
+        self._rates[id(optimizer)] = [rate if type(rate) is float else None for rate in rates]  # a tensor is not held
 
     def began(self, step: int) -> int | None:
         """Return the step from which the gradients grew to the present one; None where they did not grow by much."""
