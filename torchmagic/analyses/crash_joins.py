@@ -13,6 +13,9 @@ def loss(site: CrashSiteRecord) -> Misfit | None:
     if pair is None:
         return None
     given, target = pair
+    weighed = _weights(site, given, target)
+    if weighed is not None:
+        return weighed
     title = f"{site.operation} got {given.name} {shape_of(given)} and {target.name} {shape_of(target)}"
     if site.operation in ("cross_entropy", "nll_loss"):
         return Misfit(title, _why_classes(given, target), _fix_classes(given, target))
@@ -27,6 +30,17 @@ def loss(site: CrashSiteRecord) -> Misfit | None:
         why,
         f"make {given.name} and {target.name} of one shape: the layer in front of the loss decides the first",
     )
+
+
+def _weights(site: CrashSiteRecord, given: TensorFact, target: TensorFact) -> Misfit | None:
+    """Explain weights of classes that are not as many as the classes."""
+    weight = next((fact for fact in site.weights if fact.name in ("weight", "pos_weight")), None)
+    if weight is None or (given.shape != target.shape and "weight tensor" not in site.message):
+        return None
+    classes = given.shape[1] if len(given.shape) > 1 else given.shape[0]
+    title = f"{site.operation} got a {weight.name} of {shape_of(weight)} for the {classes} classes of {given.name}"
+    made = f"{site.class_name}({weight.name}=torch.ones({classes}))"
+    return Misfit(title, "There must be one weight a class.", f"{made}  # with your own values")
 
 
 def _level(shorter: TensorFact, longer: TensorFact, site: CrashSiteRecord) -> str:
@@ -100,6 +114,10 @@ def join(site: CrashSiteRecord) -> Misfit | None:
     if "to be equal size" in site.message and site.operation.startswith(("collate", "default_collate")):
         fix = "DataLoader(…, collate_fn=…) that pads: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
         return Misfit("The samples of a batch are not of one size", short(site.message), fix)
+    if "converted to Python scalars" in site.message or "expected sequence of length" in site.message:
+        fix = "torch.stack(tensors); of several lengths: torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)"
+        why = "torch.tensor() takes numbers, and lists of them that are of one length."
+        return Misfit(f"{subject(site)} makes one tensor of what is no regular list of numbers", why, fix)
     if not re.search(r"Sizes of tensors must match|to be equal size|same number of dimensions", site.message):
         return None
     shapes = ", ".join(f"{fact.name} {shape_of(fact)}" for fact in site.tensors) or short(site.message)

@@ -115,6 +115,7 @@ _PHRASES: dict[CrashKind, tuple[str, ...]] = {
         r"Output size is too small",
         r"spatial targets supported",
         r"converted to Python scalars",
+        r"expected sequence of length \d+ at dim",
         r"size\(-1\) must be equal",
         r"Expected hidden(\[\d\])? size",
         r"input has inconsistent",
@@ -194,7 +195,7 @@ def kind_of(message: str, *, line: str = "") -> CrashKind | None:
     if _UNPACK.search(message):
         return CrashKind.SHAPE if _SIZES.search(line) else None
     kind = next((kind for kind, pattern in _FOUND if pattern.search(message)), None)
-    if kind is None and is_misuse(message):
+    if kind is None and is_misuse(message, line):
         return CrashKind.MISUSE
     if kind is CrashKind.INDEX and "softmax" in line:
         return CrashKind.LABEL  # a cross-entropy by hand: the index is the class

@@ -95,6 +95,12 @@ def _mixed(site: CrashSiteRecord) -> tuple[str, str, str]:
     loss = "loss" in site.operation or "entropy" in site.operation
     if loss and len(site.operands) > 1 and site.operands[0].dtype != site.operands[1].dtype:
         prediction, target = site.operands[:2]
+        if prediction.dtype in _NOT_FLOATS and target.dtype not in _NOT_FLOATS:
+            title = f"{site.operation} got {prediction.name} in {prediction.dtype} for the prediction"
+            why = (
+                f"{target.name}, its target, is {target.dtype}: a loss is given the prediction first, then the target."
+            )
+            return title, why, f"swap the two: {target.name} is what the model gives"
         title = f"{site.operation} got {prediction.name} in {prediction.dtype} and {target.name} in {target.dtype}"
         why = "This loss wants prediction and target in one floating-point dtype."
         return title, why, _converted(target, prediction.dtype)

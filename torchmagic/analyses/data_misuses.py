@@ -22,6 +22,18 @@ DATA_MISUSES = (
         "next(iter(loader)) for one batch; for all, for batch in loader:",
     ),
     Misuse(
+        r"DataLoader with IterableDataset: expected unspecified (shuffle|sampler|batch_sampler)",
+        "{line} is given {0} for a stream",
+        "An IterableDataset decides on its order by itself.",
+        "shuffle in its __iter__, as by a buffer of some thousand samples",
+    ),
+    Misuse(
+        r"Sum of input lengths does not equal the length of the input dataset",
+        "{line} cuts a dataset into parts that do not add up to it",
+        "Lengths must sum to the length of the dataset; fractions to 1.",
+        "random_split(dataset, [0.8, 0.2])",
+    ),
+    Misuse(
         r"lengths. array must be sorted in decreasing order",
         "{line} wants the longest sequence first",
         "Packed sequences lie by length; they are sorted for you where that is allowed.",

@@ -14,7 +14,6 @@ from torchmagic.records.place import Place
 # The first that fits is taken.
 MISUSES = (*TRAINING_MISUSES, *MODEL_MISUSES, *DATA_MISUSES)
 STATE = r"Error\(s\) in loading state_dict for (\w+)"
-_KNOWN = re.compile("|".join([STATE, *(each.says for each in MISUSES)]), re.DOTALL)
 _MISSING, _UNEXPECTED = re.compile(r"Missing key\(s\)[^:]*: (.*)"), re.compile(r"Unexpected key\(s\)[^:]*: (.*)")
 _STATE_GIVEN = re.compile(r"load_state_dict\((\w+)[,)]")
 _KEY = re.compile(r'"([^"]+)"')
@@ -36,9 +35,16 @@ class Words(NamedTuple):
     fix: str
 
 
-def is_misuse(message: str) -> bool:
-    """Whether an exception tells of a misuse that is known."""
-    return _KNOWN.search(message) is not None
+def is_misuse(message: str, line: str) -> bool:
+    """Whether an exception tells of a misuse that is known.
+
+    Args:
+        message: What it says.
+        line: Text of the line that raised, of which the expression is a part.
+    """
+    return re.search(STATE, message) is not None or any(
+        re.search(each.says, message, re.DOTALL) and re.search(each.where.removeprefix("^"), line) for each in MISUSES
+    )
 
 
 def misuse_words(site: CrashSiteRecord) -> Words | None:
@@ -71,7 +77,7 @@ def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str,
         "line": line if len(line) <= LONGEST_LINE else line.partition("(")[0] + "(…)",
         "name": names[0] if names else "x",
         "last": names[-1] if names else "x",
-        "called": line.replace("Loss(", "Loss()(", 1),
+        "called": line.replace("(", "()(", 1),
         "parenthesised": _PARAMETERS.sub(r"\1()", line),
     }
     title, why, fix = (each.format(*groups, **stands_for) for each in (misuse.title, misuse.why, misuse.fix))

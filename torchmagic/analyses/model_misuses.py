@@ -4,6 +4,12 @@ from torchmagic.analyses.misuse import Misuse
 
 _TUPLES = "Recurrent layers and attention give their output together with a state or weights, as a tuple."
 _NO_TENSOR = r"(?:argument '\w+' \(position \d+\) must be Tensor, not {0}|combination of arguments - got \({0}\b)"
+_BUILT = "A layer or loss is built once, with its settings, and then called with tensors."
+_LAYERS = (
+    r"(\w*(?:ReLU6?|GELU|SiLU|ELU|Sigmoid|Tanh|Softmax|Softplus|Flatten|Linear)"
+    r"|(?:\w*Dropout|\w+Norm|\w+Pool|BatchNorm|Conv)(?:\dd)?)"
+)
+_CALLED = r"^(?:(?:torch\.)?nn\.[A-Z]\w*|\w*Loss)\((?!\))"
 _BOOL = r"Boolean value of Tensor with more than one value"
 
 MODEL_MISUSES = (
@@ -24,6 +30,18 @@ MODEL_MISUSES = (
         "{what} got an array of numpy in place of a tensor",
         "torch's functions take tensors only.",
         "torch.as_tensor(x, dtype=torch.float32)  # once, where the data are made",
+    ),
+    Misuse(
+        _NO_TENSOR.format("str"),
+        "{what} got text in place of a tensor",
+        "A loop over a dict gives its keys, which are text.",
+        "take the tensor out of the batch by its key: batch['…']",
+    ),
+    Misuse(
+        _NO_TENSOR.format(_LAYERS),
+        "{what} got a {0} in place of a tensor: it was built with the tensor, and not called",
+        _BUILT,
+        "nn.{0}()(x), or its function in torch.nn.functional",
     ),
     Misuse(
         _NO_TENSOR.format(r"(?!Tensor)([\w.]+)"),
@@ -56,11 +74,24 @@ MODEL_MISUSES = (
         "{name}.detach().cpu().numpy()",
     ),
     Misuse(
-        _BOOL,
-        "{line} builds a loss with what it should be called with",
-        "A loss is built once, with its settings, and then called with prediction and target.",
+        rf"{_BOOL}|object has no attribute '\w+'",
+        "{line} builds what it should call",
+        _BUILT,
         "{called}",
-        where=r"^(?:torch\.)?(?:nn\.)?\w*Loss\(.",
+        where=_CALLED,
+    ),
+    Misuse(
+        r"(\w+)\.__init__\(\) got multiple values for argument '(\w+)'",
+        "{line} builds what it should call",
+        _BUILT,
+        "nn.{0}({1}=…)(x), or its function in torch.nn.functional",
+        where=_CALLED,
+    ),
+    Misuse(
+        r"'(\w+Loss)' object has no attribute 'backward'",
+        "{line} is called on the {0}, and not on what it gives",
+        _BUILT,
+        "criterion(prediction, target).backward()",
     ),
     Misuse(
         _BOOL,
@@ -97,6 +128,42 @@ MODEL_MISUSES = (
         "{0} has no forward",
         "Calling a module calls its method of that name.",
         "def forward(self, x): …  # spelled so, and indented to be in the class",
+    ),
+    Misuse(
+        r"\b(?:list|tuple|generator) is not a Module subclass",
+        "{line} is given one list in place of modules",
+        "nn.Sequential takes its modules one by one.",
+        "nn.Sequential(*layers)",
+    ),
+    Misuse(
+        r"([\w.]+) is not a Module subclass",
+        "{line} is given the class {0}, and not a module of it",
+        "Parentheses make a module of its class.",
+        "put () behind it, as in nn.ReLU()",
+    ),
+    Misuse(
+        r"can't convert np\.ndarray of type numpy\.(?:str_|bytes_)",
+        "{line} is given text",
+        "A tensor holds numbers: classes are their numbers.",
+        "names, numbers = np.unique(labels, return_inverse=True)",
+    ),
+    Misuse(
+        r"can't convert np\.ndarray of type numpy\.object_",
+        "{line} is given an array of objects",
+        "Such an array holds text, or rows of several lengths, as a table with mixed columns does.",
+        "array.astype(np.float32) once all are numbers; rows of several lengths: nn.utils.rnn.pad_sequence",
+    ),
+    Misuse(
+        r"argument 'tensors' \(position 1\) must be tuple of Tensors, not Tensor",
+        "{line} is given tensors one by one in place of a list",
+        "What is joined comes first, as one list; then the dimension.",
+        "torch.cat([a, b], dim=…)",
+    ),
+    Misuse(
+        r"Expected state_dict to be dict-like",
+        "{line} is given no state",
+        "A state is a dict of tensors by name; a path has to be loaded first.",
+        "model.load_state_dict(torch.load(path))",
     ),
     Misuse(
         r"embed_dim must be divisible by num_heads",

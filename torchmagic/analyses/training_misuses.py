@@ -2,6 +2,8 @@
 
 from torchmagic.analyses.misuse import Misuse
 
+_OPTIMIZER = r"\b(?:optim\.\w+|(?:SGD|LBFGS|Adam\w*|[NR]Adam|RMSprop|Rprop|Ada\w+))\("
+
 TRAINING_MISUSES = (
     Misuse(
         r"Attempting to unscale FP16 gradients",
@@ -63,6 +65,32 @@ TRAINING_MISUSES = (
         "A method's name without parentheses is the method itself.",
         "{parenthesised}",
         where=r"\.(?:named_)?parameters\b(?!\s*\()",
+    ),
+    Misuse(
+        r"'\w+' object is not iterable",
+        "{line} is given a model, and not its parameters",
+        "An optimizer is told which tensors it steps.",
+        "call it with model.parameters()",
+        where=_OPTIMIZER,
+    ),
+    Misuse(
+        r"optimizer can only optimize Tensors, but one of the params is (?:\w+\.)*(\w+)",
+        "{line} is given a {0} among its parameters",
+        "An optimizer is told which tensors it steps; of a dict it would see the keys.",
+        "model.parameters(), or the values() of a dict",
+    ),
+    Misuse(
+        r"not supported between instances of (?:'(?:float|int)' and 'str'|'str' and '(?:float|int)')",
+        "{line} is given text in place of a number",
+        "What comes from a file or an argument is text; YAML takes 1e-3 for text too, and 1.0e-3 for a number.",
+        "lr=float(…)",
+        where=_OPTIMIZER,
+    ),
+    Misuse(
+        r"(\w+) is not an Optimizer",
+        "{line} is given a {0} in place of an optimizer",
+        "A schedule sets the rates of one optimizer, which comes first.",
+        "StepLR(optimizer, …)  # and so for the others",
     ),
     Misuse(
         r"optimizer got an empty parameter list",

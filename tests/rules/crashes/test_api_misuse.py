@@ -112,7 +112,7 @@ def test_another_crash_is_left_to_its_rule():
 def test_words_have_no_place_left_open(misuse):
     fields = {"says": "s", "what": "w", "line": "l", "name": "n", "last": "t", "called": "c", "parenthesised": "p"}
     for each in (misuse.title, misuse.why, misuse.fix):
-        assert "{" not in each.format("g", **fields)
+        assert "{" not in each.format("g", "h", **fields)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,9 @@ def test_words_have_no_place_left_open(misuse):
         ("stack expects each tensor to be equal size, but got [3] at entry 0", CrashKind.SHAPE),
         ("the size of my garden", None),
         ("optimizer got an empty parameter list", CrashKind.MISUSE),
+        ("'Net' object has no attribute 'layer4'", None),
+        ("'Linear' object is not iterable", None),
     ],
 )
 def test_what_is_more_special_comes_first_and_other_errors_are_not_known(message, kind):
-    assert kind_of(message) is kind
+    assert kind_of(message, line="net.layer4.weight") is kind

@@ -145,3 +145,13 @@ def test_what_is_of_none_of_the_dtypes_that_torch_names_is_not_accused():
         tensors=(fact("k", "int64"), fact("x", "float32"), fact("h", "float16")),
     )
     assert one.fix == "h = h.float()"
+
+
+def test_prediction_and_target_that_were_swapped_are_told():
+    found = finding(
+        "\"log_softmax_lastdim_kernel_impl\" not implemented for 'Long'",
+        operation="cross_entropy",
+        operands=(fact("y", "int64", 4), fact("logits", "float32")),
+    )
+    assert found.title == "cross_entropy got y in int64 for the prediction"
+    assert found.fix == "swap the two: logits is what the model gives"

@@ -179,3 +179,44 @@ def test_tensors_that_differ_in_two_dimensions_are_joined_along_none_of_them():
     found = finding(says, tensors=(up, one))
     assert found.fix.startswith("give up and skip one size in dimensions 2 and 3 first: pad or crop")
     assert finding(says, tensors=(up, two)).fix.startswith("join along the dimension in which they differ")
+
+
+def test_weights_that_are_not_as_many_as_the_classes_are_told():
+    found = finding(
+        "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1",
+        operation="binary_cross_entropy_with_logits",
+        class_name="BCEWithLogitsLoss",
+        weights=(fact("pos_weight", 2),),
+        operands=(fact("input", 5, 3), fact("target", 5, 3)),
+    )
+    assert found.title == "binary_cross_entropy_with_logits got a pos_weight of (2,) for the 3 classes of input"
+    assert found.fix.startswith("BCEWithLogitsLoss(pos_weight=torch.ones(3))")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("only one element tensors can be converted to Python scalars", "no regular list of numbers"),
+        ("expected sequence of length 2 at dim 1 (got 1)", "no regular list of numbers"),
+        ("The shape of the 2D attn_mask is torch.Size([3, 5]), but should be (5, 5).", "a mask of another shape"),
+        ("grad can be implicitly created only for scalar outputs", "backward() is called on loss, which is (3,)"),
+        ("only batches of spatial targets supported (3D tensors) but got 4", "cross_entropy got out"),
+    ],
+)
+def test_what_is_no_size_of_a_layer_has_its_own_words(message, words):
+    module = {"class_name": "MultiheadAttention", "is_torchs": True, "settings": {"embed_dim": "8"}}
+    tensors = (fact("loss", 3),)
+    spatial = {"operation": "cross_entropy", "operands": (fact("out", 2, 5, 8, 8), fact("target", 2, 1, 8, 8))}
+    found = finding(
+        message,
+        tensors=tensors,
+        **(
+            spatial
+            if "spatial" in message
+            else module | {"given": (fact("query", 3, 5, 8),)}
+            if "mask" in message
+            else {}
+        ),
+    )
+    assert words in found.title
+    assert "spatial" not in message or found.fix == "target = target.squeeze(1)"
