@@ -3,7 +3,7 @@
 import copy
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -24,24 +24,20 @@ LARGE = 1e4
 GROWTH = 1e3
 # Norms that are kept; an explosion takes tens of steps.
 MOST_NORMS = 4096
-# Optimizers, and groups of each, whose rates are kept.
-MOST_OPTIMIZERS, MOST_GROUPS = 64, 8
 
 
 class Explosions:
-    """Keeps the gradients' total norm of the last steps, and the rates of the last one of each optimizer."""
+    """Keeps the gradients' total norm of the last steps, and the rate of the last one of each optimizer.
+
+    Attributes:
+        norms: The norms, as each step began.
+        rates: Those of the groups of an optimizer as it began its last step, by its identity: a schedule may have
+            changed them by the time that somebody asks.
+    """
 
     def __init__(self) -> None:
         self.norms: deque[float] = deque(maxlen=MOST_NORMS)
-        self._rates: dict[int, list[float | None]] = {}
-
-    def stepping(self, optimizer: Any, total: float) -> None:
-        """Take in a step as it begins: a schedule may have changed the rate by the time that somebody asks."""
-        self.norms.append(total)
-        if len(self._rates) > MOST_OPTIMIZERS:  # a search, or a loop that builds one each time
-            self._rates.clear()
-        rates = [group.get("lr") for group in getattr(optimizer, "param_groups", ())[:MOST_GROUPS]]
-        self._rates[id(optimizer)] = [rate if type(rate) is float else None for rate in rates]  # a tensor is not held
+        self.rates: dict[int, list[float | None]] = {}
 
     def began(self, step: int) -> int | None:
         """Return the step from which the gradients grew to the present one; None where they did not grow by much."""
@@ -84,11 +80,16 @@ class Explosions:
         """Return the optimizer's class with the rate that a parameter was stepped with, and what it divides by."""
         groups = optimizer.param_groups
         number = next((i for i, group in enumerate(groups) if any(each is value for each in group["params"])), 0)
-        rates = self._rates.get(id(optimizer), [])
+        rates = self.rates.get(id(optimizer), [])
         rate = rates[number] if number < len(rates) else groups[number].get("lr")
         settings = {"lr": rate, "eps": groups[number].get("eps")}
         said = [f"{key} {each:.4g}" for key, each in settings.items() if isinstance(each, float)]
         return f"{type(optimizer).__name__} with {', '.join(said)}" if said else type(optimizer).__name__
+
+
+def rates_of(groups: Sequence[Mapping[str, Any]]) -> list[float | None]:
+    """Return the rates of some groups; None in place of a tensor, which is not held."""
+    return [rate if type(rate := group.get("lr")) is float else None for group in groups]
 
 
 def _step_again(optimizer: torch.optim.Optimizer) -> tuple[Event, Trace] | None:

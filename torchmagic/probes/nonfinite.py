@@ -13,6 +13,7 @@ from torchmagic.probes.asked_gradients import AskedGradients
 from torchmagic.probes.births import Births
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_sentinel import EvaluationSentinel
+from torchmagic.probes.explosions import rates_of
 from torchmagic.probes.far_losses import FarLosses
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.late_look import LateLook
@@ -178,7 +179,11 @@ class Nonfinite:
             return
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
-            self._weights.explosions.stepping(optimizer, total)
+            self._weights.explosions.norms.append(total)
+            if type(optimizer) is not ByHand:
+                groups = optimizer.param_groups
+                one = len(groups) == 1 and type(rate := groups[0].get("lr")) is float
+                self._weights.explosions.rates[id(optimizer)] = [rate] if one else rates_of(groups)
         else:
             self._look_closer(optimizer, total, frame)
         if not step & (step - 1) and not self._found:

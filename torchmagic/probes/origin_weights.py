@@ -68,6 +68,7 @@ class Weights:
     def clear(self) -> None:
         """Let go of what was measured."""
         self._first.clear()
+        self.explosions.rates.clear()
 
     def sick(self, calls: Iterable[Call], *, before: bool = False) -> Sick | None:
         """Return the first parameter that is not finite: of models, then of what is stepped without one.
