@@ -1,8 +1,8 @@
 """This file finds which misuse of torch's interface an exception tells of, and puts it into words."""
 
 import re
-from typing import NamedTuple
 
+from torchmagic.analyses.crash_layers import Misfit
 from torchmagic.analyses.crash_words import short, subject
 from torchmagic.analyses.data_misuses import DATA_MISUSES
 from torchmagic.analyses.misuse import Misuse
@@ -27,14 +27,6 @@ MOST_KEYS = 3
 LONGEST_LINE = 60
 
 
-class Words(NamedTuple):
-    """What happened, why it cannot be, and what to write instead."""
-
-    title: str
-    why: str
-    fix: str
-
-
 def is_misuse(message: str, line: str) -> bool:
     """Whether an exception tells of a misuse that is known.
 
@@ -47,7 +39,7 @@ def is_misuse(message: str, line: str) -> bool:
     )
 
 
-def misuse_words(site: CrashSiteRecord) -> Words | None:
+def misuse_words(site: CrashSiteRecord) -> Misfit | None:
     """Put the misuse that ended a run into words; None for one that is not known."""
     state = re.search(STATE, site.message)
     if state is not None:
@@ -69,7 +61,7 @@ def raised_at(message: str) -> Place | None:
     return Place(file=file, line=int(line), source=source.strip(), function=function)
 
 
-def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str, ...]) -> Words:
+def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str, ...]) -> Misfit:
     names = [fact.name for fact in site.tensors if _PLAIN.fullmatch(fact.name)]
     stands_for = {
         "says": short(site.message),
@@ -81,10 +73,10 @@ def _filled(misuse: Misuse, site: CrashSiteRecord, line: str, groups: tuple[str,
         "parenthesised": _PARAMETERS.sub(r"\1()", line),
     }
     title, why, fix = (each.format(*groups, **stands_for) for each in (misuse.title, misuse.why, misuse.fix))
-    return Words(title, why, fix)
+    return Misfit(title, why, fix)
 
 
-def _of_state(site: CrashSiteRecord, model: str) -> Words:
+def _of_state(site: CrashSiteRecord, model: str) -> Misfit:
     """Explain a state whose keys are not those of the model: a wrapper's prefix, or another model."""
     missing, unexpected = (_keys(pattern.search(site.message)) for pattern in (_MISSING, _UNEXPECTED))
     given = _STATE_GIVEN.search(site.expression)
@@ -92,16 +84,18 @@ def _of_state(site: CrashSiteRecord, model: str) -> Words:
     why = "The names of a state are those of the attributes of the model that it was taken from."
     if prefix := _prefix(unexpected, missing):
         title = f"the state was taken from inside a wrapper: its keys begin with {prefix}"
-        return Words(title, why, f"{state} = {{key.removeprefix({prefix!r}): value for key, value in {state}.items()}}")
+        return Misfit(
+            title, why, f"{state} = {{key.removeprefix({prefix!r}): value for key, value in {state}.items()}}"
+        )
     if prefix := _prefix(missing, unexpected):
         title = f"this {model} is in a wrapper, and the state is not of one: its keys lack {prefix}"
-        return Words(title, why, f"{state} = {{{prefix!r} + key: value for key, value in {state}.items()}}")
+        return Misfit(title, why, f"{state} = {{{prefix!r} + key: value for key, value in {state}.items()}}")
     title = f"the state is not that of this {model}: " + " and ".join(
         f"{len(keys)} keys {what}, as {', '.join(keys[:MOST_KEYS])}"
         for keys, what in ((missing, "are missing"), (unexpected, "are unknown"))
         if keys
     )
-    return Words(
+    return Misfit(
         title, why, "build the model as it was when the state was saved; strict=False leaves the rest as it is"
     )
 

@@ -125,12 +125,13 @@ def weights_stretched(nodes: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int,
     for node in nodes:
         if not node.name().startswith("MulBackward") or len(parents(node)) != 1:
             continue
-        is_left = node.next_functions[0][0] is not None
-        weights = saved_tensor(node, "_raw_saved_other" if is_left else "_raw_saved_self")
         given, joint = (tuple(each._input_metadata[0].shape) for each in (parents(node)[0], node))
-        rows, other = max(given, default=0), tuple(weights.shape) if weights is not None else ()
+        rows = max(given, default=0)
         if rows < 2 or joint != (rows, rows):  # noqa: PLR2004 - one meets only itself
             continue
+        is_left = node.next_functions[0][0] is not None
+        weights = saved_tensor(node, "_raw_saved_other" if is_left else "_raw_saved_self")
+        other = tuple(weights.shape) if weights is not None else ()
         if id(node) in added_up and {given, other} == {(rows,), (rows, 1)}:
             return given, other, joint
         if given == (rows,) and other == joint and _is_of_row_and_column(weights):
