@@ -20,6 +20,8 @@ Original Traceback (most recent call last):
   File "data.py", line 12, in __getitem__
     return self.rows["y"]
            ~~~~~~~~~^^^^^
+  File "/opt/lib/python3.11/site-packages/tables/rows.py", line 3, in __getitem__
+    raise KeyError(name)
 KeyError: 'y'
 """
 

@@ -220,3 +220,28 @@ def test_what_is_no_size_of_a_layer_has_its_own_words(message, words):
     )
     assert words in found.title
     assert "spatial" not in message or found.fix == "target = target.squeeze(1)"
+
+
+def test_weights_of_a_loss_are_told_by_its_message_where_the_shapes_differ_anyway():
+    facts = {
+        "operation": "cross_entropy",
+        "class_name": "CrossEntropyLoss",
+        "weights": (fact("weight", 2),),
+        "operands": (fact("logits", 5, 3), fact("y", 5)),
+    }
+    told = finding("weight tensor should be defined either for all 3 classes or no classes", **facts)
+    assert told.title == "cross_entropy got a weight of (2,) for the 3 classes of logits"
+    other = finding("Expected input batch_size (5) to match target batch_size (4).", **facts)
+    assert other.title.startswith("cross_entropy got logits")
+
+
+def test_a_width_that_fits_is_not_said_to_be_another():
+    found = finding(
+        "query and key must have the same size",
+        module="att",
+        class_name="MultiheadAttention",
+        is_torchs=True,
+        settings={"embed_dim": "8"},
+        given=(fact("query", 3, 5, 8),),
+    )
+    assert "got 8" not in found.title
