@@ -26,8 +26,8 @@ from watched import LEVELS, Watches, away_from_home, watched
 from workloads import WORKLOADS, Training, Workload
 
 import torchmagic
+from torchmagic.tensors.alike import Glances
 from torchmagic.tensors.changes import Copy
-from torchmagic.tensors.glance import glance, sample
 from torchmagic.tensors.moments import moments_of
 from torchmagic.tensors.reduce import packs_well, quick_total
 
@@ -53,7 +53,7 @@ class Floor:
         self._parameters = [each for each in training.model.parameters() if each.requires_grad]
         self._optimizer, self._way = training.optimizer, way
         self._loss: torch.Tensor | None = None
-        self._outputs: list[torch.Tensor] = []
+        self._outputs = Glances()
         self._before: Copy | None = None
 
     @contextmanager
@@ -83,7 +83,7 @@ class Floor:
             if name == "cross_entropy":
                 self._loss = result
             elif isinstance(result, torch.Tensor) and not args[0]._modules:
-                self._outputs.append(result)
+                self._outputs.take(result.detach(), [])
             return result
 
         return seen
@@ -96,9 +96,7 @@ class Floor:
             quick_total(gradients, pack=packs_well(gradients))
             return
         moments_of([*gradients, *self._parameters])
-        for each in self._outputs:
-            glance(sample(each.detach()))
-        self._outputs.clear()
+        self._outputs.finish()
         self._before = Copy([each.detach() for each in self._parameters])
 
     def _stepped(self, *_: Any) -> None:

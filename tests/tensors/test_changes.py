@@ -37,7 +37,7 @@ def test_weights_of_zero_that_move_have_an_infinite_ratio():
     assert moved([torch.zeros(3, device="cpu")], [torch.ones(3, device="cpu")], 0.1)[0].ratio == math.inf
 
 
-@pytest.mark.parametrize("num", [1, 3, changes.FEW + 1])
+@pytest.mark.parametrize("num", [1, 3, 40])
 @pytest.mark.parametrize("pushed", [True, False])
 @pytest.mark.parametrize("values", [(math.nan, 1.0), (math.inf, -math.inf), (1e200, -1e200), (1e-200, 0.0)])
 def test_numpy_says_nothing_of_values_that_are_not_finite_or_whose_squares_are_out_of_range(num, pushed, values):

@@ -2,7 +2,7 @@
 
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,8 +16,9 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.glance import Scalar, facts_of, glance, pooled, readable, sample, tensors_in
-from torchmagic.tensors.reduce import fetch
+from torchmagic.tensors.alike import MOST_TOGETHER, Glances
+from torchmagic.tensors.glance import facts_of, glance, pooled, readable, sample, tensors_in
+from torchmagic.tensors.reduce import SINGLES, fetch
 
 # Middle and half width of the range in which a saturating module still answers to its input: outside, the slope of
 # Sigmoid is below 2%, that of Tanh and Softsign below 4%.
@@ -27,8 +28,6 @@ SLOPED: dict[type[nn.Module], tuple[float, float]] = {
     nn.Softsign: (0.0, 0.98),
     nn.Hardsigmoid: (0.5, 0.5),
 }
-# Statistics of one output, as ``glance`` gives them, and the number of values beyond the sloped range.
-SUM, LENGTH, LOW, HIGH, ZEROS, FINITE, FLAT = range(7)
 
 
 class _Leaf:
@@ -41,18 +40,31 @@ class _Leaf:
 
 
 class _Output:
-    """The statistics of one output; of one that lies on a device, they do too."""
+    """The statistics of one output: a small one's come with those of others; of one on a device, they lie there too.
 
-    __slots__ = ("count", "path", "scalars")
+    Attributes:
+        path: Of its module.
+        count: How many values were looked at.
+        scalars: What ``glance`` says of them.
+        flat: How many lie beyond the sloped range, of a module that has one.
+    """
 
-    def __init__(self, leaf: _Leaf, output: torch.Tensor) -> None:
-        values = sample(output.detach())
-        self.path, self.count = leaf.path or "", values.numel()
-        self.scalars: tuple[Scalar, ...] = glance(values)
+    __slots__ = ("count", "flat", "path", "scalars")
+
+    def __init__(self, leaf: _Leaf, output: torch.Tensor, small: Glances) -> None:
+        self.path, self.count = leaf.path or "", output.numel()
+        self.scalars: list[Any] = []
+        self.flat: Sequence[Any] = ()
+        if self.count <= MOST_TOGETHER and output.dtype in SINGLES and output.is_cpu:
+            values = small.take(output, self.scalars)
+        else:
+            values = sample(output.detach())
+            self.count = values.numel()
+            self.scalars += glance(values)
         if leaf.sloped is not None:
             middle, half = leaf.sloped
             flat = torch.count_nonzero((values - middle).abs_() >= half)
-            self.scalars += (flat.item() if flat.device.type == "cpu" else flat,)
+            self.flat = (flat.item() if flat.is_cpu else flat,)
 
 
 class Activations:
@@ -70,6 +82,7 @@ class Activations:
         self._recorder: Recorder | None = None
         self._known: dict[int, _Leaf] = {}
         self._outputs: dict[bool, list[_Output]] = {True: [], False: []}
+        self._small = Glances()
         self._training: bool | None = None
         self._newest = True
 
@@ -92,6 +105,7 @@ class Activations:
         self._look.switch(on=False)
         self._known = {}
         self._outputs = {True: [], False: []}
+        self._small.clear()
 
     def _choose(self, tensors: Any, frame: Any) -> None:
         if self._look.is_on:
@@ -104,10 +118,10 @@ class Activations:
         leaf = self._known.get(id(module))
         if leaf is None or leaf.ref() is not module:
             leaf = self._known[id(module)] = self._meet(module, args, output)
-        found = tensors_in(output) if leaf.path is not None else ()
-        if found and readable(found[0]):
+        first = output if type(output) is torch.Tensor else next(iter(tensors_in(output)), None)
+        if leaf.path is not None and first is not None and readable(first):
             self._newest = is_training(self._taps.stack[0] if self._taps.stack else module)
-            self._outputs[self._newest].append(_Output(leaf, found[0]))
+            self._outputs[self._newest].append(_Output(leaf, first, self._small))
         self._look.took += now() - began
 
     def _meet(self, module: nn.Module, args: Any, output: Any) -> _Leaf:
@@ -132,6 +146,7 @@ class Activations:
 
     def _close(self) -> None:
         began = now()
+        self._small.finish()
         outputs = self._outputs[self._newest if self._training is None else self._training]
         if outputs and self._recorder is not None:
             self._hand_over(outputs, self._recorder)
@@ -140,15 +155,15 @@ class Activations:
         self._pacer.pay("activations", now() - began + self._look.cost())
 
     def _hand_over(self, outputs: list[_Output], recorder: Recorder) -> None:
-        waiting = [scalar for output in outputs for scalar in output.scalars if isinstance(scalar, torch.Tensor)]
-        fetched = iter(fetch(waiting) if waiting else ())
-        calls: dict[str, list[tuple[int, list[float]]]] = {}
+        far = [output for output in outputs if isinstance(output.scalars[0], torch.Tensor)]
+        fetched = iter(fetch([scalar for output in far for scalar in (*output.scalars, *output.flat)]) if far else ())
+        for output in far:
+            output.scalars, output.flat = [next(fetched) for _ in output.scalars], [next(fetched) for _ in output.flat]
+        calls: dict[str, list[_Output]] = {}
         for output in outputs:
-            calls.setdefault(output.path, []).append(
-                (output.count, [_number(each, fetched) for each in output.scalars])
-            )
+            calls.setdefault(output.path, []).append(output)
         paths = tuple(calls)
-        rows = [_together(calls[path]) for path in paths]
+        rows = [_of_one(each[0]) if len(each) == 1 else _together(each) for each in calls.values()]
         for i, name in enumerate(("mean", "std", "abs_max", "zero_share", "nonfinite")):
             recorder.append(f"activation_{name}", [row[i] for row in rows], paths)
         flat = {path: row[5] for path, row in zip(paths, rows, strict=True) if len(row) > 5}  # noqa: PLR2004 - after the five
@@ -156,24 +171,24 @@ class Activations:
             recorder.append("activation_saturation", tuple(flat.values()), tuple(flat))
 
 
-def _number(scalar: Scalar, fetched: Iterator[float]) -> float:
-    return next(fetched) if isinstance(scalar, torch.Tensor) else scalar
+def _of_one(output: _Output) -> list[Any]:
+    """Return the statistics of the only call of a module in a step: five, and the saturation of one that saturates."""
+    count, (total, length, low, high, zeros, finite) = output.count, output.scalars
+    peak = math.nan if low != low or high != high else max(-low, high)  # noqa: PLR0124 - NaN
+    row = [total / count, length / math.sqrt(count), peak, zeros / count, count - finite]
+    return [*row, *(each / count for each in output.flat)] if output.flat else row
 
 
-def _together(calls: Sequence[tuple[int, list[float]]]) -> list[float]:
-    """Return the statistics of all calls of a module in a step: five, and the saturation of one that saturates."""
-    if len(calls) == 1:
-        count, (total, length, low, high, zeros, finite, *flat) = calls[0]
-        peak = math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
-        share = [each / count for each in flat]
-        return [total / count, length / math.sqrt(count), peak, zeros / count, count - finite, *share]
-    counts = [count for count, _ in calls]
-    columns = list(zip(*(scalars for _, scalars in calls), strict=True))
-    mean, deviation = pooled(counts, columns[SUM], columns[LENGTH])
-    ends = (*columns[LOW], *columns[HIGH])
+def _together(outputs: Sequence[_Output]) -> list[Any]:
+    """Return the same of all calls of a module in a step."""
+    counts = [output.count for output in outputs]
+    totals, lengths, lows, highs, zeros, finite = zip(*(output.scalars for output in outputs), strict=True)
+    mean, deviation = pooled(counts, totals, lengths)
+    ends = (*lows, *highs)
     peak = math.nan if any(map(math.isnan, ends)) else max(map(abs, ends))
-    row = [mean, deviation, peak, sum(columns[ZEROS]) / sum(counts), sum(counts) - sum(columns[FINITE])]
-    return [*row, sum(columns[FLAT]) / sum(counts)] if len(columns) > FLAT else row
+    row = [mean, deviation, peak, sum(zeros) / sum(counts), sum(counts) - sum(finite)]
+    flat = [each for output in outputs for each in output.flat]
+    return [*row, sum(flat) / sum(counts)] if flat else row
 
 
 def _sloped(module: nn.Module) -> tuple[float, float] | None:

@@ -4,20 +4,16 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from torch._utils import _flatten_dense_tensors
 
+from torchmagic.tensors.packing import Packing, packing_of
 from torchmagic.tensors.presence import is_stored
-from torchmagic.tensors.reduce import is_single_kind, norms, norms_and, norms_of_singles, packs_well, values_of
+from torchmagic.tensors.reduce import is_single_kind, norms, norms_and, packs_well, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
 SAMPLE_SIZE = 1 << 20
 # All copies together take no more bytes than this; the samples of a model with very many tensors are smaller.
 MOST_BYTES = 1 << 30
-
-# Up to so many tensors lengths are taken one by one.
-FEW = 12
 
 
 class Change(NamedTuple):
@@ -51,13 +47,15 @@ class Copy:
     def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         width = max(tensor.element_size() for tensor in tensors)
         self._limit = max(1, min(SAMPLE_SIZE, MOST_BYTES // (width * len(tensors))))
-        samples = [self._sample(tensor) for tensor in tensors]
-        self._pack = packs_well(samples) and all(each.numel() for each in samples)  # a shard may hold nothing
-        if self._pack and len(samples) > 1:  # of a single tensor torch would answer a view
-            self._values = [_flat(samples)]
+        # The usual case, by the short way: a small tensor of the plainest kind is its own sample.
+        self._whole = all(is_single_kind(each) and each.numel() <= self._limit for each in tensors)
+        samples = self._samples(tensors)
+        self._packing: Packing | None = None
+        if packs_well(samples) and all(each.numel() for each in samples):  # a shard may hold nothing
+            self._packing = packing_of(tuple([each.numel() for each in samples]))
+            self._values = [self._packing.pack(samples)]
         else:
-            self._values = [each.clone().view(-1) if self._pack else each.clone() for each in samples]
-        self._sizes = [each.numel() for each in samples]
+            self._values = [each.clone() for each in samples]
 
     def compare(
         self, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None] | None = None
@@ -69,12 +67,12 @@ class Copy:
             gradients: What should have moved them; None, or one that is sparse or wraps another tensor, says nothing of
                 what was swallowed.
         """
-        after = [self._sample(tensor) for tensor in tensors]
+        after = self._samples(tensors)
         if gradients is None:
             return self._lengths(after)
         pushes = [self._push(each) for each in gradients]
-        if self._pack:
-            return self._together(after, pushes)
+        if self._packing is not None:
+            return self._together(self._packing, after, pushes)
         moves = torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
         counts = [_counts(move, push) for move, push in zip(moves, pushes, strict=True)]
         lengths, numbers = norms_and([*self._values, *moves], [number for each in counts for number in each])
@@ -82,10 +80,10 @@ class Copy:
         swallowed = [_swallowed(next(values), next(values)) if each else math.nan for each in counts]
         return list(map(Change, lengths[: len(after)], lengths[len(after) :], swallowed))
 
-    def _sample(self, tensor: torch.Tensor) -> torch.Tensor:
-        if is_single_kind(tensor) and tensor.numel() <= self._limit:  # the usual case, by the short way
-            return tensor.detach()
-        return sample(values_of(tensor), self._limit)
+    def _samples(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        if self._whole:
+            return [tensor.detach() for tensor in tensors]
+        return [sample(values_of(tensor), self._limit) for tensor in tensors]
 
     def _push(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
         """Return what should have moved a sample; None for a gradient whose values are not in its own memory."""
@@ -96,38 +94,25 @@ class Copy:
 
     def _lengths(self, after: list[torch.Tensor]) -> list[Change]:
         """Compare lengths alone, which costs half as much."""
-        before = self._values
-        if self._pack and len(after) > FEW:
-            sizes = np.array(self._sizes)
-            starts = np.cumsum(sizes) - sizes
-            values = before[0].numpy(), _flat(after).sub_(before[0]).numpy()
-            with np.errstate(all="ignore"):  # NaN and infinity come through
-                squares = (np.add.reduceat(np.square(each, dtype=np.float64), starts) for each in values)
-                length, move = (np.sqrt(each).tolist() for each in squares)
-            return [Change(*pair, math.nan) for pair in zip(length, move, strict=True)]
-        if self._pack and len(after) > 1:
-            before = [part.view_as(each) for part, each in zip(torch.split(before[0], self._sizes), after, strict=True)]
-        elif self._pack:
-            before = [before[0].view_as(after[0])]
-        moves = torch._foreach_sub(after, before)  # noqa: SLF001 - the batched difference
-        found = norms_of_singles([*before, *moves]) if self._pack else norms([*before, *moves])
-        return [Change(*pair, math.nan) for pair in zip(found[: len(after)], found[len(after) :], strict=True)]
+        if self._packing is not None:
+            before = self._values[0]
+            lengths, moves = map(self._packing.norms, (before, self._packing.pack(after).sub_(before)))
+        else:
+            found = norms([*self._values, *torch._foreach_sub(after, self._values)])  # noqa: SLF001 - all differences
+            lengths, moves = found[: len(after)], found[len(after) :]
+        return [Change(length, moved, math.nan) for length, moved in zip(lengths, moves, strict=True)]
 
-    def _together(self, after: list[torch.Tensor], pushes: list[torch.Tensor | None]) -> list[Change]:
-        before, sizes = self._values[0], np.array(self._sizes)
-        starts = np.cumsum(sizes) - sizes
-        moved = (_flat(after) - before).numpy()
-        pushed_at = _flat([
+    def _together(self, packing: Packing, after: list[torch.Tensor], pushes: list[torch.Tensor | None]) -> list[Change]:
+        before = self._values[0]
+        moved = packing.pack(after).sub_(before)
+        pushed = [
             torch.zeros_like(each) if push is None or push.dtype != each.dtype else push
             for each, push in zip(after, pushes, strict=True)
-        ]).numpy() != 0  # fmt: skip
-        with np.errstate(all="ignore"):  # NaN and infinity come through
-            length = np.sqrt(np.add.reduceat(np.square(before.numpy(), dtype=np.float64), starts))
-            move = np.sqrt(np.add.reduceat(np.square(moved, dtype=np.float64), starts))
-            asked = np.add.reduceat(pushed_at, starts, dtype=np.int64)
-            stuck = np.add.reduceat(pushed_at & (moved == 0), starts, dtype=np.int64)
-            shares = np.where(asked > 0, stuck / asked, math.nan)
-        return list(map(Change, length.tolist(), move.tolist(), shares.tolist()))
+        ]
+        pushed_at = packing.pack(pushed).numpy() != 0
+        counts = map(packing.counts, (pushed_at, pushed_at & (moved.numpy() == 0)))
+        swallowed = [stuck / asked if asked else math.nan for asked, stuck in zip(*counts, strict=True)]
+        return list(map(Change, packing.norms(before), packing.norms(moved), swallowed))
 
 
 def sample(tensor: torch.Tensor, limit: int) -> torch.Tensor:
@@ -153,7 +138,3 @@ def _counts(move: torch.Tensor, push: torch.Tensor | None) -> list[torch.Tensor]
 
 def _swallowed(asked: float, moved: float) -> float:
     return 1 - moved / asked if asked else math.nan
-
-
-def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:
-    return _flatten_dense_tensors(tensors)  # type: ignore[no-untyped-call, no-any-return] # torch

@@ -77,11 +77,6 @@ def norms_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]) 
     return _exact_where_broken(found[: len(tensors)], tensors), found[len(tensors) :]
 
 
-def norms_of_singles(tensors: list[torch.Tensor]) -> list[float]:
-    """Return the same of tensors of the plainest kind that are known to be there."""
-    return _exact_where_broken(_fetched_norms(tensors, ()), tensors) if tensors else []
-
-
 def _fetched_norms(dense: list[torch.Tensor], scalars: Sequence[torch.Tensor]) -> list[float]:
     together = torch._foreach_norm(dense, 2)  # noqa: SLF001 - the batched norm that clip_grad_norm_ uses
     return fetch([*together, *scalars] if scalars else together)

@@ -1,0 +1,124 @@
+"""This file is small tensors of one shape together: rows of a matrix, whose statistics take few kernels."""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+
+from torchmagic.tensors.glance import Glance, glance
+
+# Up to so many values a tensor is small: starting a kernel costs more than running it.
+MOST_TOGETHER = 1 << 14
+# Small tensors wait for others of their shape until they hold so many values together, which a core's cache takes.
+# Where their shapes differ as well, no more than the second number wait, so that code that never steps keeps none.
+MOST_WAITING, MOST_HELD = 1 << 17, 1 << 20
+# So many are not worth a matrix.
+FEW = 2
+# Below this share of the sum of squares, what is left without the mean has lost too many digits in double precision.
+LEAST_REST = 1e-9
+# Sums of squares between these have neither lost terms to underflow nor to overflow.
+LEAST_SQUARES, GREATEST_SQUARES = 1e-280, 1e280
+
+
+class Sums(NamedTuple):
+    """What the statistics of rows are made of: one number for each row.
+
+    Args:
+        totals: Sum of the values.
+        squares: Sum of their squares.
+        lows: The least one; NaN where one is NaN.
+        highs: The greatest one; the same.
+        filled: How many are not zero; undefined where one is NaN.
+    """
+
+    totals: list[float]
+    squares: list[float]
+    lows: list[float]
+    highs: list[float]
+    filled: list[float]
+
+
+def row_sums(matrix: torch.Tensor) -> Sums:
+    """Return what the rows of a matrix add up to.
+
+    Args:
+        matrix: Of float32 or float64, on the host, with at least one column and fewer than 2^24.
+    """
+    return Sums(
+        totals=matrix.sum(1, dtype=torch.float64).tolist(),
+        squares=torch.linalg.vector_norm(matrix, dim=1, dtype=torch.float64).square_().tolist(),
+        lows=matrix.amin(1).tolist(),
+        highs=matrix.amax(1).tolist(),
+        filled=matrix.sign().square_().sum(1).tolist(),  # of a sign: torch counts ten times as slowly
+    )
+
+
+class Glances:
+    """Takes glances at small tensors together, at half of what they cost one by one.
+
+    Each is copied as it comes, so that it may be changed or freed afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[torch.Size, torch.dtype], list[tuple[torch.Tensor, list[Any]]]] = {}
+        self._num_held = 0
+
+    def take(self, values: torch.Tensor, into: list[Any]) -> torch.Tensor:
+        """Have a list told what ``glance`` says of a tensor, at the latest by ``finish``.
+
+        Args:
+            values: Of float32 or float64, on the host, of any shape, with at least one value.
+            into: Gets the six numbers.
+
+        Returns:
+            A copy of the tensor.
+        """
+        key = values.shape, values.dtype
+        copy = values.clone()
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            waiting = self._waiting[key] = []
+        waiting.append((copy, into))
+        size = values.numel()
+        self._num_held += size
+        if len(waiting) * size >= MOST_WAITING:
+            self._num_held -= len(waiting) * size
+            _measure(self._waiting.pop(key))
+        elif self._num_held >= MOST_HELD:
+            self.finish()
+        return copy
+
+    def finish(self) -> None:
+        """Tell all that waits."""
+        while self._waiting:
+            _measure(self._waiting.popitem()[1])
+        self._num_held = 0
+
+    def clear(self) -> None:
+        """Forget all that waits."""
+        self._waiting.clear()
+        self._num_held = 0
+
+
+def _measure(waiting: list[tuple[torch.Tensor, list[Any]]]) -> None:
+    if len(waiting) <= FEW:
+        for values, into in waiting:
+            into.extend(glance(values.reshape(-1)))
+        return
+    matrix = torch.stack([values for values, _ in waiting]).reshape(len(waiting), -1)
+    for (_, into), found in zip(waiting, glances(matrix), strict=True):
+        into.extend(found)
+
+
+def glances(matrix: torch.Tensor) -> list[Glance]:
+    """Return what ``glance`` says of each row of a matrix, as ``row_sums`` takes it."""
+    count, found = matrix.shape[1], list[Glance]()
+    for row, (total, squares, low, high, filled) in enumerate(zip(*row_sums(matrix), strict=True)):
+        rest = squares - total * (total / count)
+        if LEAST_SQUARES < rest < GREATEST_SQUARES and rest > LEAST_REST * squares:
+            found.append((total, math.sqrt(rest), low, high, count - filled, count))
+        elif low == high and math.isfinite(total):
+            found.append((total, 0.0, low, high, count - filled, count))
+        else:
+            found.append(glance(matrix[row]))
+    return found
