@@ -10,6 +10,7 @@ from torch import nn
 
 from torchmagic.probes import names as names_file
 from torchmagic.probes.names import Names
+from torchmagic.records.model import OptimizerRecord
 
 
 @pytest.fixture
@@ -36,3 +37,40 @@ def test_what_libraries_hold_is_not_gone_through(mine, monkeypatch):
     space = {"np": np, "torch": torch, "sys": sys, "pytest": pytest, "mine": mine, "w": torch.zeros(1)}
     assert Names(space).of_tensors([space["w"]]) == {id(space["w"]): "w"}
     assert len(asked) <= len(space) + 2 * len(vars(mine))
+
+
+def test_each_optimizer_of_a_list_has_a_name_of_its_own_though_the_loop_calls_them_by_one(run_cell):
+    run, _ = run_cell(
+        """
+        weights = [torch.randn(3, requires_grad=True) for _ in range(3)]
+        opts = [torch.optim.Adam([each]) for each in weights]
+        for step in range(3):
+            sum(each.pow(2).sum() for each in weights).backward()
+            for o in opts:
+                o.step()
+                o.zero_grad()
+        """
+    )
+    assert [each.name for each in run.of(OptimizerRecord)] == ["o", "opts[1]", "opts[2]"]
+
+
+def test_an_optimizer_that_is_built_again_keeps_its_name(run_cell):
+    run, _ = run_cell(
+        """
+        weight, kept = torch.randn(3, requires_grad=True), []
+        for fold in range(3):
+            opt = torch.optim.Adam([weight])
+            kept.append(opt)
+            weight.pow(2).sum().backward()
+            opt.step()
+        """
+    )
+    assert {each.name for each in run.of(OptimizerRecord)} == {"opt"}
+
+
+def test_optimizers_that_a_library_keeps_to_itself_are_numbered():
+    weights = [torch.zeros(1, requires_grad=True) for _ in range(2)]
+    hidden = [torch.optim.SGD([each], lr=0.1) for each in weights]
+    names = Names({})
+    assert names.of_optimizer(hidden[0], None) == "SGD"
+    assert names.of_optimizer(hidden[1], None, taken={"SGD"}) == "SGD#2"

@@ -1,5 +1,7 @@
 """This file tests which parameters are said never to have had a gradient."""
 
+import sys
+
 import pytest
 
 from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
@@ -289,3 +291,59 @@ def test_a_result_that_is_thrown_away_on_purpose_is_cut_by_nobody(run_cell, kept
     run, _ = run_cell(HOOKED.format(kept=kept) + LOOP.format(steps=6).replace("net(", "learner("))
     (record,) = run.of(UnreachedRecord)
     assert (record.module, record.how.removeprefix(".")) == ("learner.net.fc", how)
+
+
+LIBRARY = """
+from torch import nn
+
+class Backbone(nn.Module):
+    def __init__(self, head=None):
+        super().__init__()
+        self.body, self.fc = nn.Linear(3, 4), nn.Linear(4, 2)
+        self.heads = nn.ModuleDict({"spare": head or nn.Linear(4, 2)})
+        self.scale = nn.Parameter(nn.Linear(1, 1).weight.detach())
+
+    def forward(self, x):
+        return self.body(x), self.fc(self.body(x))
+"""
+USES = """
+from a_library_of_models import Backbone
+class Mine(Backbone):
+    def forward(self, x):
+        return super().forward(x)
+net = {made}
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(6):
+    opt.zero_grad()
+    net(torch.randn(8, 3))[0].pow(2).mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(("made", "of_library"), [("Backbone()", True), ("Mine()", False)])
+def test_what_a_librarys_forward_leaves_out_is_known_from_what_the_users_does(
+    run_cell, tmp_path, monkeypatch, made, of_library
+):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "a_library_of_models.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(str(folder))
+    run, _ = run_cell(USES.format(made=made))
+    sys.modules.pop("a_library_of_models")
+    found = {record.module: record.of_library for record in run.of(UnreachedRecord)}
+    assert found == dict.fromkeys(["net", "net.fc", "net.heads"], of_library)
+
+
+def test_a_model_of_the_users_own_layers_is_the_users(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.ModuleDict({"a": nn.Linear(3, 2), "b": nn.Sequential(nn.Linear(3, 2))})
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for step in range(6):
+            opt.zero_grad()
+            net["a"](torch.randn(8, 3)).pow(2).mean().backward()
+            opt.step()
+        """
+    )
+    (record,) = run.of(UnreachedRecord)
+    assert (record.module, record.of_library) == ("net.b", False)

@@ -1,5 +1,7 @@
 """This file tests what is told of how layers are put together."""
 
+import sys
+
 import pytest
 
 from torchmagic.records.structure import DirectFollowRecord, SingleSampleRecord
@@ -48,6 +50,36 @@ net = Net()
 def test_what_is_used_twice_or_changed_makes_none(run_cell, answer):
     run, _ = run_cell(CLASS.format(answer=answer) + LOOP.format(x="torch.randn(8, 4)"))
     assert run.of(DirectFollowRecord) == []
+
+
+LIBRARY = """
+from torch import nn
+
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "of_library"), [("pass", True), ("forward = lambda s, x: s.second(s.first(x))", False)]
+)
+def test_layers_that_a_librarys_forward_joins_are_told_from_the_users(
+    run_cell, tmp_path, monkeypatch, body, of_library
+):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "a_library_of_coders.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(str(folder))
+    source = f"from a_library_of_coders import Coder\nclass Mine(Coder):\n    {body}\nnet = Mine()\n"
+    run, _ = run_cell(source + LOOP.format(x="torch.randn(8, 4)"))
+    sys.modules.pop("a_library_of_coders")
+    (found,) = run.of(DirectFollowRecord)
+    assert (found.second, found.of_library) == ("net.second", of_library)
 
 
 def test_a_subclass_with_a_forward_of_its_own_may_hold_an_activation(run_cell):

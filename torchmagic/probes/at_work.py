@@ -34,6 +34,12 @@ class AtWork:
         """The names of all tensors that they step, by identity."""
         return {id(ref()): name for each in self.steppers for name, ref in zip(each.names, each.refs, strict=True)}
 
+    def names_beside(self, optimizer: Any) -> set[str]:
+        """Return the names of optimizers that train other tensors than one does."""
+        own = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
+        apart = [each for each in self.members if own.isdisjoint(id(ref()) for ref in each.refs)]
+        return {each.name for each in apart if each.ref() is not None}
+
     def notes(self, part: Callable[[Any], None] | None = None) -> dict[int, Any]:
         """Return a dict for what is known of each, by identity; it loses what it has of one that is out.
 

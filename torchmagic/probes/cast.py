@@ -185,7 +185,8 @@ class Cast:
         entry = self._by_optimizer.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
             site = site_of(frame)
-            entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame))
+            taken = self.at_work.names_beside(optimizer)
+            entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame, taken=taken))
             self._by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
             self.at_work.step(entry)

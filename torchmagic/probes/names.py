@@ -1,6 +1,7 @@
 """This file is the names: what the user calls a model, an optimizer or a loader."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import Enum
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
@@ -36,14 +37,25 @@ class Names:
         """The user's names at top level."""
         return self._namespace
 
-    def of_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType | None) -> str:
-        """Return the name of an optimizer that steps; its class where it has none."""
+    def of_optimizer(
+        self, optimizer: torch.optim.Optimizer, frame: FrameType | None, *, taken: AbstractSet[str] = frozenset()
+    ) -> str:
+        """Return the name of an optimizer that steps; its class where it has none.
+
+        Args:
+            optimizer: The optimizer.
+            frame: Where it steps; None where that is not known.
+            taken: Names of others beside it: a loop calls each of a list by one name.
+        """
+        first = ""
         for name, value in self._candidates():
             if within(value) is optimizer:
-                return name
+                first = first or name
+                if name not in taken:
+                    return name
         user, scaled = _user_frame(frame)
-        spelled = None if user is None else first_argument(user) if scaled else receiver(user, "step")
-        return spelled or type(optimizer).__name__
+        spelled = None if user is None or first else first_argument(user) if scaled else receiver(user, "step")
+        return first or spelled or unused(type(optimizer).__name__, taken)
 
     def of_model(self, module: nn.Module, frame: FrameType | None) -> tuple[nn.Module, str]:
         """Return the largest named module that holds ``module``, and its name.
@@ -166,7 +178,7 @@ def _size(module: nn.Module) -> int:
     return sum(1 for _ in modules_of(module))
 
 
-def unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: AbstractSet[str]) -> str:
     """Return a name, with a number where it is taken."""
     if name not in taken:
         return name

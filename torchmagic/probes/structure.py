@@ -11,6 +11,7 @@ from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.consumers import Consumers, number_of
 from torchmagic.probes.dropped_outputs import DroppedOutputs
+from torchmagic.probes.executed import is_librarys
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.pacing import Pacer, next_look
@@ -38,6 +39,7 @@ class _Pair:
         self.sizes = _fan_in(first), _channels(second)[0], _channels(second)[1]
         self.is_plain = _is_plain(first) and _is_plain(second) and not _is_split(first, second)
         self.num_seen = 0
+        self.of_library = False
 
 
 class Structure:
@@ -163,6 +165,7 @@ class Structure:
         pair = self._pairs.get(key)
         if pair is None:
             pair = self._pairs[key] = _Pair(first, second, key)
+            pair.of_library = is_librarys(self._cast, key[1], whole=True)
         pair.num_seen += 1
 
 
@@ -178,6 +181,7 @@ def _follow_record(pair: _Pair, walks: int) -> DirectFollowRecord:
         is_plain=pair.is_plain,
         num_seen=pair.num_seen,
         num_forwards=walks,
+        of_library=pair.of_library,
     )
 
 

@@ -65,6 +65,7 @@ class UnreachedRecord:
         cut: Line that takes the module's result out of the graph, where the source shows one.
         how: What that line does; ``DROPPED`` where all code that calls it gives the result to ``_``.
         sure: Whether the source shows the module's result on its way to that line.
+        of_library: Whether it is for a library's forward to use the part: no line of the user's does, or fails to.
     """
 
     optimizer: str
@@ -80,6 +81,7 @@ class UnreachedRecord:
     cut: Place | None
     how: str
     sure: bool = True
+    of_library: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

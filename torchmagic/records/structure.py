@@ -52,6 +52,7 @@ class DirectFollowRecord:
         is_plain: Whether both look at all features in all places alike: no groups, no strides that down- or upsample.
         num_seen: Training forwards in which it was seen.
         num_forwards: Training forwards that were looked at.
+        of_library: Whether the second is called by a library's forward, so that it is not the user who joins the two.
     """
 
     first: str
@@ -64,6 +65,7 @@ class DirectFollowRecord:
     is_plain: bool
     num_seen: int
     num_forwards: int
+    of_library: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

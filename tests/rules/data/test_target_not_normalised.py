@@ -7,6 +7,7 @@ import pytest
 from torchmagic.records.finding import Severity
 from torchmagic.records.loss import LossRecord
 from torchmagic.records.model import OptimizerRecord
+from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.data.target_not_normalised import target_not_normalised
 from torchmagic.session.run import Run
@@ -89,3 +90,21 @@ def test_another_loss_does_not_give_its_place_or_its_way_of_adding_up():
     )  # fmt: skip
     (finding,) = found([0.5, 300.0], 300.0, losses=[300.0**2] * 20, others=(other,))
     assert finding.line == 4
+
+
+@pytest.mark.parametrize(("log_prob", "told"), [(False, 1), (True, 0)])
+def test_the_returns_of_a_policy_are_no_targets_to_be_normalised_beforehand(log_prob, told):
+    objective = ObjectiveRecord(
+        loss="loss",
+        place=PLACE,
+        step=0,
+        criteria=("mse_loss",),
+        mixed=True,
+        sign=1,
+        scale=1.0,
+        weighted=log_prob,
+        log_prob=log_prob,
+        num_classes=0,
+        altered=False,
+    )
+    assert len(found([0.5, 1.0, 2.0], 300.0, others=[objective])) == told

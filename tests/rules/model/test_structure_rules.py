@@ -50,8 +50,8 @@ def test_a_middle_narrower_than_both_ends_is_a_bottleneck(middle, found):
     assert len(list(missing_activation(run_of(pair(num_middle=middle))))) == found
 
 
-@pytest.mark.parametrize("facts", [{"is_plain": False}, {"num_seen": 1}])
-def test_factors_of_a_layer_and_a_single_forward_are_silent(facts):
+@pytest.mark.parametrize("facts", [{"is_plain": False}, {"num_seen": 1}, {"of_library": True}])
+def test_factors_of_a_layer_and_a_single_forward_and_what_a_library_joins_are_silent(facts):
     assert not list(missing_activation(run_of(pair(**facts))))
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from torchmagic.records.clipping import ClippingLineRecord
+from torchmagic.records.loop import HandStepsRecord
 from torchmagic.records.loss import BackwardRecord, LossRecord
 from torchmagic.records.model import ModelRecord
 from torchmagic.records.nonfinite import Birth, NonfiniteRecord
@@ -293,3 +294,33 @@ def test_what_breaks_the_next_training_did_not_grow_in_the_one_before(begun, num
     more = [1.0] * 4 if begun == 12 else []
     born = Birth.FORWARD, len(norms) + len(more)
     assert len(found([*norms, *more, NAN], [*losses, *more, NAN], born=born, others=others)) == number
+
+
+def test_optimizers_that_step_in_turn_by_one_loss_are_not_taken_for_one_that_rises():
+    run = Run()
+    for step, norm in enumerate([2.0, 50.0, 400.0, 900.0, 2600.0] * 4):
+        run.frame("grad_norm", ("",)).append(step, (norm,))
+        if step % 5 == 0:
+            run.frame("loss", ("loss",)).append(step, (1000.0 - step,))
+    assert list(exploding_gradient(run)) == []
+
+
+def test_a_norm_that_rises_with_losses_of_the_other_optimizer_between_is_found():
+    run = Run()
+    for step, norm in enumerate([100.0, 1.0, 300.0, 1.0, 900.0, 1.0, 2700.0, 1.0]):
+        run.frame("grad_norm", ("",)).append(step, (norm,))
+        run.frame("optimizer_grad_norm", (("critic",), ("actor",))[step % 2]).append(step, (norm,))
+        run.frame("loss", (("critic_loss",), ("actor_loss",))[step % 2]).append(
+            step, (1.0 + step if norm > 1 else 1.0,)
+        )
+    (finding,) = exploding_gradient(run)
+    assert finding.step == 6
+
+
+@pytest.mark.parametrize(("after", "told"), [([0.5, 0.1, -0.2], 0), ([0.5, 0.1, 0.2], 1)])
+def test_a_step_of_a_line_search_that_is_taken_back_is_silent(after, told):
+    hand = HandStepsRecord(steps=12, parameters=("w",), descends=True)
+    norms = [1.0, 1.3e4, *[1.0] * 10]
+    losses = [-0.1, 34.0, *after, *[after[-1]] * 7]
+    assert len(found(norms, losses, others=[hand])) == told
+    assert len(found(norms, losses)) == 1

@@ -107,3 +107,12 @@ def test_what_is_thrown_away_on_purpose_is_worth_knowing_only():
     run.records += [flow(), unreached(executed=5, how=DROPPED)]
     (finding,) = unused_parameter(run)
     assert (finding.severity, "its output is not used" in finding.title) == (Severity.INFO, True)
+
+
+def test_what_a_librarys_own_model_leaves_out_is_worth_knowing_only():
+    (finding,) = found(flow(), unreached(executed=5, of_library=True))
+    assert finding.severity is Severity.INFO
+    assert "a library's code" in finding.why
+    assert finding.fix == "net.skip.requires_grad_(False)"
+    (finding,) = found(flow(), unreached(whole=False, parameters=("net.a", "net.b"), num_parameters=2, of_library=True))
+    assert finding.fix == "net.a.requires_grad_(False)"

@@ -35,6 +35,7 @@ def missing_activation(run: Run, *, min_seen: int = MIN_SEEN) -> Iterator[Findin
         for record in run.of(DirectFollowRecord)
         if record.num_seen >= min_seen
         and record.is_plain
+        and not record.of_library
         and record.num_middle >= min(record.num_in, record.num_out)
         and not _joins_networks(run, record)
     ]

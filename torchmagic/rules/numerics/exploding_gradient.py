@@ -13,6 +13,7 @@ AUTOTRAINER, ICSE 2021.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from statistics import median
@@ -41,6 +42,8 @@ RISING_STEPS = 3
 # By how much the norm grows meanwhile: those that are large from the first step on differ less from batch to batch.
 MIN_GROWTH = 2.0
 MIN_NORMS = 8
+# A line search shortens a step that went too far, each time to a fraction: so many times are enough.
+SOON = 4
 
 
 @rule
@@ -67,7 +70,8 @@ def _judge(run: Run, stretch: Stretch, losses: Mapping[int, float], *, last: boo
     if _falls_though_summed(run, list(own.values())):
         return None
     broke = last and _breaks_by_itself(run)
-    where, threshold = _outlier(norms) or _rise(steps, norms, own, broke=broke) or (None, 0.0)
+    tried = [step for step in steps if run.of(HandStepsRecord) and _was_tried(own, step)]
+    where, threshold = _outlier(steps, norms, tried) or _rise(steps, norms, own, broke=broke) or (None, 0.0)
     if where is None or (steps[where] < last_beginning(run) and searches_rate(run)):
         return None  # one of several rates that were tried was too high; the last training is sound
     worst = max((n for n in norms if math.isfinite(n)), default=math.inf)
@@ -106,12 +110,13 @@ def _worsens(losses: Mapping[int, float], step: int) -> bool:
     return before is not None and after is not None and not after <= before
 
 
-def _outlier(norms: Sequence[float]) -> tuple[int, float] | None:
+def _outlier(steps: Sequence[int], norms: Sequence[float], tried: Sequence[int]) -> tuple[int, float] | None:
     finite = [norm for norm in norms if math.isfinite(norm)]
     if len(finite) < MIN_NORMS:
         return None
     threshold = max(LARGE, TIMES_MEDIAN * median(finite))
-    where = next((i for i, norm in enumerate(norms) if norm > LARGE and norm >= threshold), None)
+    far = (i for i, norm in enumerate(norms) if norm > LARGE and norm >= threshold)
+    where = next((i for i in far if steps[i] not in tried), None)
     return None if where is None else (where, threshold)
 
 
@@ -120,9 +125,10 @@ def _rise(
 ) -> tuple[int, float] | None:
     """Return where the norm has risen with the loss over several steps, higher than ever, or until the run broke."""
     streak, highest, start = 0, 0.0, 0.0
+    known = sorted(losses)
     for i in range(1, len(norms)):
-        before, after = losses.get(steps[i - 1], math.nan), losses.get(steps[i], math.nan)
-        worse = after > before or not math.isfinite(after)
+        before, after = (_loss_before(steps, known, losses, at) for at in (i - 1, i))
+        worse = before is not None and after is not None and (after > before or not math.isfinite(after))
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         highest = max(highest, norms[i - 1])
         start = norms[i - 1] if streak == 1 else start
@@ -135,6 +141,20 @@ def _rise(
     # the gradient of what broke is no growth of its own
     last = max((i for i, norm in enumerate(norms) if math.isfinite(norm)), default=0)
     return (last, LARGE) if broke and (streak or early) and LARGE < norms[last] < math.inf else None
+
+
+def _was_tried(losses: Mapping[int, float], step: int) -> bool:
+    """Whether a step by hand made the loss worse and was soon taken back, as in a line search that goes too far."""
+    before, at = losses.get(step - 1), losses.get(step)
+    after = [losses[each] for each in range(step + 1, step + 1 + SOON) if each in losses]
+    return before is not None and at is not None and bool(after) and min(after) <= before < at
+
+
+def _loss_before(steps: Sequence[int], known: Sequence[int], losses: Mapping[int, float], at: int) -> float | None:
+    """Return the newest loss since the step before; None where several optimizers step by one loss in turn."""
+    place = bisect_right(known, steps[at]) - 1
+    since = steps[at - 1] if at else -1
+    return losses[known[place]] if place >= 0 and known[place] > since else None
 
 
 def _goes_on_well(losses: Mapping[int, float], step: int) -> bool:

@@ -6,7 +6,8 @@
 computed and not used.
 
 *What to try*: call it in ``forward``, or remove it. A layer that only serves as a pattern for copies can be left out of
-the model.
+the model. What a library's own model leaves out, such as a head whose features are taken before it, or an output that
+nobody needs, is told as a fact only; it can be frozen.
 
 *Source*: PyTorch documentation of ``DistributedDataParallel``, ``find_unused_parameters``.
 """
@@ -43,10 +44,11 @@ def unused_parameter(run: Run, *, min_steps: int = MIN_STEPS, cut_forwards: int 
 
 def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
     what = record.module if record.whole else few(record.parameters, record.num_parameters)
+    first = record.module if record.whole else record.parameters[0]
     ran = record.executed > 0 and record.whole
     return Finding(
         rule="unused-parameter",
-        severity=Severity.INFO if record.how == DROPPED else Severity.WARNING,  # thrown away on purpose
+        severity=Severity.INFO if record.how == DROPPED or record.of_library else Severity.WARNING,
         confidence=0.9 if record.whole and not ran else 0.8,
         title=f"{what} never gets a gradient: " + ("its output is not used" if ran else "no forward uses it"),
         module=record.module or None,
@@ -58,6 +60,7 @@ def _finding(record: UnreachedRecord, min_steps: int) -> Finding:
             "threshold": min_steps,
             "forwards in which it ran": record.executed,
         },
-        why="The optimizer holds these parameters, but no loss of this run was computed from them.",
-        fix=f"use {what} in forward, or remove it",
+        why="The optimizer holds these parameters, but no loss of this run was computed from them."
+        + (" It is a library's code that leaves them out, which may be as it is meant." if record.of_library else ""),
+        fix=f"{first}.requires_grad_(False)" if record.of_library else f"use {what} in forward, or remove it",
     )
