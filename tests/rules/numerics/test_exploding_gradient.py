@@ -324,3 +324,13 @@ def test_a_step_of_a_line_search_that_is_taken_back_is_silent(after, told):
     losses = [-0.1, 34.0, *after, *[after[-1]] * 7]
     assert len(found(norms, losses, others=[hand])) == told
     assert len(found(norms, losses)) == 1
+
+
+def test_a_first_step_by_hand_whose_norm_was_not_seen_counts_as_where_the_search_began():
+    run = Run()
+    run.records.append(HandStepsRecord(steps=12, parameters=("w",), descends=True))
+    for step in range(12):
+        run.frame("loss", ("loss",)).append(step, ((-0.1, 34.0, -0.2)[min(step, 2)],))
+        if step:
+            run.frame("grad_norm", ("",)).append(step, ((1.3e4, 1.0)[step > 1],))
+    assert list(exploding_gradient(run)) == []

@@ -70,7 +70,7 @@ def _judge(run: Run, stretch: Stretch, losses: Mapping[int, float], *, last: boo
     if _falls_though_summed(run, list(own.values())):
         return None
     broke = last and _breaks_by_itself(run)
-    tried = [step for step in steps if run.of(HandStepsRecord) and _was_tried(own, step)]
+    tried = [step for step in steps if run.of(HandStepsRecord) and _was_tried(losses, step)]
     where, threshold = _outlier(steps, norms, tried) or _rise(steps, norms, own, broke=broke) or (None, 0.0)
     if where is None or (steps[where] < last_beginning(run) and searches_rate(run)):
         return None  # one of several rates that were tried was too high; the last training is sound
