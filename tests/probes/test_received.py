@@ -320,16 +320,34 @@ for step in range(6):
 """
 
 
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Put a library where libraries are."""
+
+    def install(name, text):
+        folder = tmp_path / "site-packages"
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        names.append(name)
+
+    names = []
+    yield install
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+IN_A_FUNCTION = "def fit():\n" + "".join(f"    {line}\n" for line in USES.strip().splitlines()) + "fit()\n"
+
+
+@pytest.mark.parametrize("source", [USES, IN_A_FUNCTION], ids=["at top level", "gone as the run ends"])
 @pytest.mark.parametrize(("made", "of_library"), [("Backbone()", True), ("Mine()", False)])
 def test_what_a_librarys_forward_leaves_out_is_known_from_what_the_users_does(
-    run_cell, tmp_path, monkeypatch, made, of_library
+    run_cell, installed, source, made, of_library
 ):
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    (folder / "a_library_of_models.py").write_text(LIBRARY)
-    monkeypatch.syspath_prepend(str(folder))
-    run, _ = run_cell(USES.format(made=made))
-    sys.modules.pop("a_library_of_models")
+    installed("a_library_of_models", LIBRARY)
+    run, _ = run_cell(source.format(made=made))
     found = {record.module: record.of_library for record in run.of(UnreachedRecord)}
     assert found == dict.fromkeys(["net", "net.fc", "net.heads"], of_library)
 

@@ -1,21 +1,20 @@
 """This file counts in how many training forwards each module of a model runs, while somebody asks."""
 
 from collections.abc import Iterable, Iterator
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType
 
 from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code
+from torchmagic.probes.forwards import Forwards
 from torchmagic.probes.hook_codes import hooks_around, hooks_elsewhere
 from torchmagic.probes.module_parts import modules_of
-from torchmagic.probes.sites import is_users_file, site_of
+from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 
 # Forwards that are followed in a row, and after how many others this is done again.
 MOST_FORWARDS, BETWEEN = 12, 500
-# Modules that hold others and leave it to the code around them to use these, or use all of them.
-CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
 class Executed:
@@ -24,10 +23,14 @@ class Executed:
     Args:
         cast: Models that take part.
         code: Learns where models are defined and called.
+
+    Attributes:
+        forwards: Whose the forwards of these models are.
     """
 
     def __init__(self, cast: Cast, code: Code) -> None:
         self._cast, self._code = cast, code
+        self.forwards = Forwards(cast)
         self._taps: Taps | None = None
         self._root: nn.Module | None = None
         self._calls: set[int] = set()
@@ -47,6 +50,7 @@ class Executed:
         seen = self._num_seen[id(module)] = self._num_seen.get(id(module), 0) + 1
         if seen % (MOST_FORWARDS + BETWEEN) >= MOST_FORWARDS:
             return
+        self.forwards.read()
         self._root, self._calls = module, {id(module)}
         self._taps.collect_calls(self._calls)
         self._code.learn_line(site_of(frame))
@@ -98,19 +102,3 @@ def parts_of(cast: Cast) -> Iterator[tuple[str, nn.Module]]:
         root = model.ref()
         for part in modules_of(root) if root is not None else ():
             yield model.paths.get(id(part), ""), part
-
-
-def is_librarys(cast: Cast, path: str, *, whole: bool) -> bool:
-    """Whether the code that is to use a part of a model is a library's: the forward of the module around it.
-
-    Args:
-        cast: Models that take part.
-        path: Of the part, or where it is parameters of a module, of that.
-        whole: Whether it is a module.
-    """
-    parts = dict(parts_of(cast))
-    around = path.rpartition(".")[0] if whole else path
-    while isinstance(parts.get(around), CONTAINERS):
-        around = around.rpartition(".")[0]
-    forward = getattr(type(parts[around]), "forward", None) if around in parts else None
-    return isinstance(forward, FunctionType) and not is_users_file(forward.__code__.co_filename)

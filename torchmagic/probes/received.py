@@ -10,7 +10,7 @@ from torch import nn
 from torchmagic.analyses.scopes import Scope, is_dropped
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code, before_step, part_cuts, place_of_cut
-from torchmagic.probes.executed import Executed, is_librarys, parts_of
+from torchmagic.probes.executed import Executed, parts_of
 from torchmagic.probes.gradient_flow import MOST_NAMES, Flow, subtrees
 from torchmagic.probes.members import Optimizer
 from torchmagic.probes.module_parts import named_parameters_of, uncompiled
@@ -156,7 +156,7 @@ class Received:
                     cut=place_of_cut(cuts[0] if cuts else None),
                     how=cuts[0].how if cuts else DROPPED if dropped else "",
                     sure=sure,
-                    of_library=is_librarys(self._cast, path, whole=whole),
+                    of_library=self._executed.forwards.are_librarys(path, whole=whole),
                 )
             )
         return found

@@ -11,7 +11,7 @@ from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.consumers import Consumers, number_of
 from torchmagic.probes.dropped_outputs import DroppedOutputs
-from torchmagic.probes.executed import is_librarys
+from torchmagic.probes.forwards import Forwards
 from torchmagic.probes.graph_walk import walk
 from torchmagic.probes.leaves import Leaves, Look
 from torchmagic.probes.pacing import Pacer, next_look
@@ -52,7 +52,7 @@ class Structure:
         self._cast, self._taps, self._pacer = cast, taps, pacer
         self._look = Look(leaves, taps)
         self._recorder: Recorder | None = None
-        self._dropped = DroppedOutputs(cast)
+        self._dropped, self._forwards = DroppedOutputs(cast), Forwards(cast)
         # Of each output of an affine module in this step: the tensor, its version, and the module.
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, Affine]] = {}
         self._waiting: list[tuple[tuple[int, int], Affine, Affine]] = []
@@ -165,7 +165,7 @@ class Structure:
         pair = self._pairs.get(key)
         if pair is None:
             pair = self._pairs[key] = _Pair(first, second, key)
-            pair.of_library = is_librarys(self._cast, key[1], whole=True)
+            pair.of_library = self._forwards.are_librarys(key[1], whole=True)
         pair.num_seen += 1
 
 
