@@ -15,6 +15,7 @@ AUTOTRAINER, ICSE 2021.
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from statistics import median
 
@@ -70,7 +71,7 @@ def _judge(run: Run, stretch: Stretch, losses: Mapping[int, float], *, last: boo
     if _falls_though_summed(run, list(own.values())):
         return None
     broke = last and _breaks_by_itself(run)
-    tried = [step for step in steps if run.of(HandStepsRecord) and _was_tried(losses, step)]
+    tried = {step for step in steps if _was_tried(losses, step)} if run.of(HandStepsRecord) else set[int]()
     where, threshold = _outlier(steps, norms, tried) or _rise(steps, norms, own, broke=broke) or (None, 0.0)
     if where is None or (steps[where] < last_beginning(run) and searches_rate(run)):
         return None  # one of several rates that were tried was too high; the last training is sound
@@ -110,7 +111,7 @@ def _worsens(losses: Mapping[int, float], step: int) -> bool:
     return before is not None and after is not None and not after <= before
 
 
-def _outlier(steps: Sequence[int], norms: Sequence[float], tried: Sequence[int]) -> tuple[int, float] | None:
+def _outlier(steps: Sequence[int], norms: Sequence[float], tried: AbstractSet[int]) -> tuple[int, float] | None:
     finite = [norm for norm in norms if math.isfinite(norm)]
     if len(finite) < MIN_NORMS:
         return None
