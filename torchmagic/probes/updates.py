@@ -86,7 +86,8 @@ def _weights(optimizer: torch.optim.Optimizer) -> dict[int, tuple[torch.Tensor, 
         rate = group.get("lr")
         moves = rate is None or float(rate) != 0.0
         for weight in group["params"]:
-            if (is_single(weight) or (is_measurable(weight) and weight.layout is torch.strided)) and weight.numel():
+            plainest = is_single(weight) and not weight.is_meta
+            if (plainest or (is_measurable(weight) and weight.layout is torch.strided)) and weight.numel():
                 found[place] = weight, moves
             place += 1
     return found
