@@ -16,9 +16,9 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.alike import MOST_TOGETHER, Glances
-from torchmagic.tensors.glance import facts_of, glance, pooled, readable, sample, tensors_in
-from torchmagic.tensors.reduce import SINGLES, fetch
+from torchmagic.tensors.alike import Glances
+from torchmagic.tensors.glance import facts_of, pooled, readable, tensors_in
+from torchmagic.tensors.reduce import fetch
 
 # Middle and half width of the range in which a saturating module still answers to its input: outside, the slope of
 # Sigmoid is below 2%, that of Tanh and Softsign below 4%.
@@ -51,16 +51,11 @@ class _Output:
 
     __slots__ = ("count", "flat", "path", "scalars")
 
-    def __init__(self, leaf: _Leaf, output: torch.Tensor, small: Glances) -> None:
-        self.path, self.count = leaf.path or "", output.numel()
+    def __init__(self, leaf: _Leaf, output: torch.Tensor, glances: Glances) -> None:
         self.scalars: list[Any] = []
         self.flat: Sequence[Any] = ()
-        if self.count <= MOST_TOGETHER and output.dtype in SINGLES and output.is_cpu:
-            values = small.take(output, self.scalars)
-        else:
-            values = sample(output.detach())
-            self.count = values.numel()
-            self.scalars += glance(values)
+        values = glances.take(output, self.scalars)
+        self.path, self.count = leaf.path or "", values.numel()
         if leaf.sloped is not None:
             middle, half = leaf.sloped
             flat = torch.count_nonzero((values - middle).abs_() >= half)
@@ -82,7 +77,7 @@ class Activations:
         self._recorder: Recorder | None = None
         self._known: dict[int, _Leaf] = {}
         self._outputs: dict[bool, list[_Output]] = {True: [], False: []}
-        self._small = Glances()
+        self._glances = Glances()
         self._training: bool | None = None
         self._newest = True
 
@@ -105,7 +100,7 @@ class Activations:
         self._look.switch(on=False)
         self._known = {}
         self._outputs = {True: [], False: []}
-        self._small.clear()
+        self._glances.clear()
 
     def _choose(self, tensors: Any, frame: Any) -> None:
         if self._look.is_on:
@@ -121,7 +116,7 @@ class Activations:
         first = output if type(output) is torch.Tensor else next(iter(tensors_in(output)), None)
         if leaf.path is not None and first is not None and readable(first):
             self._newest = is_training(self._taps.stack[0] if self._taps.stack else module)
-            self._outputs[self._newest].append(_Output(leaf, first, self._small))
+            self._outputs[self._newest].append(_Output(leaf, first, self._glances))
         self._look.took += now() - began
 
     def _meet(self, module: nn.Module, args: Any, output: Any) -> _Leaf:
@@ -146,7 +141,7 @@ class Activations:
 
     def _close(self) -> None:
         began = now()
-        self._small.finish()
+        self._glances.finish()
         outputs = self._outputs[self._newest if self._training is None else self._training]
         if outputs and self._recorder is not None:
             self._hand_over(outputs, self._recorder)
@@ -174,7 +169,7 @@ class Activations:
 def _of_one(output: _Output) -> list[Any]:
     """Return the statistics of the only call of a module in a step: five, and the saturation of one that saturates."""
     count, (total, length, low, high, zeros, finite) = output.count, output.scalars
-    peak = math.nan if low != low or high != high else max(-low, high)  # noqa: PLR0124 - NaN
+    peak = math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
     row = [total / count, length / math.sqrt(count), peak, zeros / count, count - finite]
     return [*row, *(each / count for each in output.flat)] if output.flat else row
 

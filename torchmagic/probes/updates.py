@@ -13,7 +13,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.changes import Copy
-from torchmagic.tensors.reduce import is_measurable, is_single
+from torchmagic.tensors.reduce import is_measurable
 
 
 class Updates:
@@ -86,8 +86,7 @@ def _weights(optimizer: torch.optim.Optimizer) -> dict[int, tuple[torch.Tensor, 
         rate = group.get("lr")
         moves = rate is None or float(rate) != 0.0
         for weight in group["params"]:
-            plainest = is_single(weight) and not weight.is_meta
-            if (plainest or (is_measurable(weight) and weight.layout is torch.strided)) and weight.numel():
+            if is_measurable(weight) and weight.layout is torch.strided and weight.numel():
                 found[place] = weight, moves
             place += 1
     return found

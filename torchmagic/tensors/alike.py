@@ -5,19 +5,16 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torchmagic.tensors.glance import Glance, glance
+from torchmagic.tensors.exact import GREATEST_PEAK, LEAST_PEAK
+from torchmagic.tensors.glance import Glance, glance, sample
+from torchmagic.tensors.moments import FEW_VALUES, LEAST_DOUBLE_VARIANCE
+from torchmagic.tensors.reduce import SINGLES
 
-# Up to so many values a tensor is small: starting a kernel costs more than running it.
-MOST_TOGETHER = 1 << 14
 # Small tensors wait for others of their shape until they hold so many values together, which a core's cache takes.
 # Where their shapes differ as well, no more than the second number wait, so that code that never steps keeps none.
 MOST_WAITING, MOST_HELD = 1 << 17, 1 << 20
 # So many are not worth a matrix.
 FEW = 2
-# Below this share of the sum of squares, what is left without the mean has lost too many digits in double precision.
-LEAST_REST = 1e-9
-# Sums of squares between these have neither lost terms to underflow nor to overflow.
-LEAST_SQUARES, GREATEST_SQUARES = 1e-280, 1e280
 
 
 class Sums(NamedTuple):
@@ -54,9 +51,9 @@ def row_sums(matrix: torch.Tensor) -> Sums:
 
 
 class Glances:
-    """Takes glances at small tensors together, at half of what they cost one by one.
+    """Takes glances at tensors; at small ones on the host together, at half of what they cost one by one.
 
-    Each is copied as it comes, so that it may be changed or freed afterwards.
+    Those are copied as they come, so that they may be changed or freed afterwards.
     """
 
     def __init__(self) -> None:
@@ -64,22 +61,26 @@ class Glances:
         self._num_held = 0
 
     def take(self, values: torch.Tensor, into: list[Any]) -> torch.Tensor:
-        """Have a list told what ``glance`` says of a tensor, at the latest by ``finish``.
+        """Have a list told what ``glance`` says of a tensor: at once, or of a small one at the latest by ``finish``.
 
         Args:
-            values: Of float32 or float64, on the host, of any shape, with at least one value.
+            values: A ``readable`` tensor of any shape.
             into: Gets the six numbers.
 
         Returns:
-            A copy of the tensor.
+            The values that are looked at: of a small tensor a copy, of a large one a sample.
         """
+        size = values.numel()
+        if size > FEW_VALUES or values.dtype not in SINGLES or not values.is_cpu:
+            looked_at = sample(values.detach())
+            into.extend(glance(looked_at))
+            return looked_at
         key = values.shape, values.dtype
         copy = values.clone()
         waiting = self._waiting.get(key)
         if waiting is None:
             waiting = self._waiting[key] = []
         waiting.append((copy, into))
-        size = values.numel()
         self._num_held += size
         if len(waiting) * size >= MOST_WAITING:
             self._num_held -= len(waiting) * size
@@ -115,7 +116,7 @@ def glances(matrix: torch.Tensor) -> list[Glance]:
     count, found = matrix.shape[1], list[Glance]()
     for row, (total, squares, low, high, filled) in enumerate(zip(*row_sums(matrix), strict=True)):
         rest = squares - total * (total / count)
-        if LEAST_SQUARES < rest < GREATEST_SQUARES and rest > LEAST_REST * squares:
+        if LEAST_PEAK**2 < rest < GREATEST_PEAK**2 and rest > LEAST_DOUBLE_VARIANCE * squares:
             found.append((total, math.sqrt(rest), low, high, count - filled, count))
         elif low == high and math.isfinite(total):
             found.append((total, 0.0, low, high, count - filled, count))

@@ -53,7 +53,7 @@ def moments_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor | None:
-    if is_single(tensor) and not tensor.is_meta:
+    if is_single(tensor):
         return tensor.detach() if tensor.requires_grad else tensor
     try:
         return values_of(tensor) if is_measurable(tensor) else None

@@ -37,6 +37,8 @@ def values_of(tensor: torch.Tensor) -> torch.Tensor:
 
 def is_measurable(tensor: torch.Tensor) -> bool:
     """Whether a tensor holds numbers that a norm can be taken of."""
+    if is_single(tensor):  # the usual case, by the short way
+        return True
     if tensor.is_meta or type(tensor).__name__ == "FakeTensor" or tensor.is_quantized:
         return False
     if torch.nn.parameter.is_lazy(tensor) or is_freed(tensor):
@@ -46,9 +48,7 @@ def is_measurable(tensor: torch.Tensor) -> bool:
 
 def is_single(tensor: torch.Tensor) -> bool:
     """Whether a tensor is of the plainest kind, as ``is_single_kind`` has it, and there."""
-    if tensor.dtype not in SINGLES or tensor.layout is not torch.strided or type(tensor) not in PLAIN:
-        return False
-    return has_memory(tensor)
+    return is_single_kind(tensor) and not tensor.is_meta and has_memory(tensor)
 
 
 def is_single_kind(tensor: torch.Tensor) -> bool:
