@@ -2,6 +2,7 @@
 
 import itertools
 import linecache
+import sys
 import textwrap
 
 import pytest
@@ -50,3 +51,21 @@ def run_cell():
         return watched, namespace
 
     return run
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Put a library where libraries are."""
+
+    def install(name, text):
+        folder = tmp_path / "site-packages"
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        names.append(name)
+
+    names = []
+    yield install
+    for name in names:
+        sys.modules.pop(name, None)

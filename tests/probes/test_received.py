@@ -1,7 +1,5 @@
 """This file tests which parameters are said never to have had a gradient."""
 
-import sys
-
 import pytest
 
 from torchmagic.records.connection import DROPPED, GradientFlowRecord, UnreachedRecord
@@ -318,24 +316,6 @@ for step in range(6):
     net(torch.randn(8, 3))[0].pow(2).mean().backward()
     opt.step()
 """
-
-
-@pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """Put a library where libraries are."""
-
-    def install(name, text):
-        folder = tmp_path / "site-packages"
-        folder.mkdir()
-        (folder / f"{name}.py").write_text(text)
-        monkeypatch.syspath_prepend(str(folder))
-        monkeypatch.delitem(sys.modules, name, raising=False)
-        names.append(name)
-
-    names = []
-    yield install
-    for name in names:
-        sys.modules.pop(name, None)
 
 
 IN_A_FUNCTION = "def fit():\n" + "".join(f"    {line}\n" for line in USES.strip().splitlines()) + "fit()\n"

@@ -1,7 +1,6 @@
 """This file tests whose a line is: the user's, or a library's, wherever that is installed."""
 
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from types import FrameType
 
 import pytest
@@ -36,17 +35,11 @@ def test_what_is_not_installed_is_the_users(file: str) -> None:
     assert is_users_file(file)
 
 
-def test_the_line_that_called_an_installed_library_is_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    (folder / "a_library_elsewhere.py").write_text(LIBRARY)
-    monkeypatch.syspath_prepend(str(folder))
+def test_the_line_that_called_an_installed_library_is_the_users(installed: Callable[[str, str], None]) -> None:
+    installed("a_library_elsewhere", LIBRARY)
     import a_library_elsewhere  # noqa: PLC0415 - exists from here on
 
     frame: FrameType = a_library_elsewhere.fit(a_library_elsewhere.innermost)
-    sys.modules.pop("a_library_elsewhere")
     found = caller_of(frame)
     assert found is not None
     assert found.f_code.co_filename == __file__

@@ -1,7 +1,5 @@
 """This file tests what is told of how layers are put together."""
 
-import sys
-
 import pytest
 
 from torchmagic.records.structure import DirectFollowRecord, SingleSampleRecord
@@ -68,16 +66,10 @@ class Coder(nn.Module):
 @pytest.mark.parametrize(
     ("body", "of_library"), [("pass", True), ("forward = lambda s, x: s.second(s.first(x))", False)]
 )
-def test_layers_that_a_librarys_forward_joins_are_told_from_the_users(
-    run_cell, tmp_path, monkeypatch, body, of_library
-):
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    (folder / "a_library_of_coders.py").write_text(LIBRARY)
-    monkeypatch.syspath_prepend(str(folder))
+def test_layers_that_a_librarys_forward_joins_are_told_from_the_users(run_cell, installed, body, of_library):
+    installed("a_library_of_coders", LIBRARY)
     source = f"from a_library_of_coders import Coder\nclass Mine(Coder):\n    {body}\nnet = Mine()\n"
     run, _ = run_cell(source + LOOP.format(x="torch.randn(8, 4)"))
-    sys.modules.pop("a_library_of_coders")
     (found,) = run.of(DirectFollowRecord)
     assert (found.second, found.of_library) == ("net.second", of_library)
 

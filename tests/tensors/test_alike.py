@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from torchmagic.tensors import alike
 from torchmagic.tensors.alike import FEW, Glances, glances
-from torchmagic.tensors.glance import glance
+from torchmagic.tensors.glance import MOST_VALUES, glance, sample
 
 NUMBERS = st.floats(width=32) | st.sampled_from([0.0, -0.0, 1.0, 1e-30, 1e30, math.nan, math.inf, -math.inf])
 
@@ -89,3 +89,13 @@ def test_rows_of_a_matrix_that_are_constant_or_broken_are_told_too():
     assert (infinite[0], infinite[-1]) == (math.inf, 1)
     assert np.isnan(broken[0])
     assert broken[-1] == 1
+
+
+def test_large_ones_and_half_ones_are_told_at_once_and_of_a_sample():
+    small, into, half = Glances(), [], []
+    large = torch.arange(MOST_VALUES + 4096.0)
+    looked_at = small.take(large, into)
+    assert looked_at.numel() < large.numel()
+    assert into == list(glance(sample(large)))
+    small.take(torch.ones(3, dtype=torch.bfloat16), half)
+    assert half == [3.0, 0.0, 1.0, 1.0, 0, 3]

@@ -9,7 +9,6 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.cut_places import Code
 from torchmagic.probes.forwards import Forwards
 from torchmagic.probes.hook_codes import hooks_around, hooks_elsewhere
-from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import site_of
 from torchmagic.probes.taps import Taps
 
@@ -99,6 +98,4 @@ class Executed:
 def parts_of(cast: Cast) -> Iterator[tuple[str, nn.Module]]:
     """Yield all modules of the models that take part, each with its path."""
     for model in cast.models:
-        root = model.ref()
-        for part in modules_of(root) if root is not None else ():
-            yield model.paths.get(id(part), ""), part
+        yield from model.parts()

@@ -6,7 +6,6 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model
-from torchmagic.probes.module_parts import modules_of
 from torchmagic.probes.sites import is_users_file
 
 # Modules that leave it to the code around them to use what they hold, or use all of it.
@@ -28,11 +27,9 @@ class Forwards:
     def read(self) -> None:
         """Take in the models that were not there before."""
         for model in self._cast.models:
-            root = model.ref()
-            if id(model) in self._read or root is None:
-                continue
-            self._read[id(model)] = model
-            self._librarys |= {model.paths.get(id(part), ""): _is_librarys(part) for part in modules_of(root)}
+            if id(model) not in self._read:
+                self._read[id(model)] = model
+                self._librarys |= {path: _is_librarys(part) for path, part in model.parts()}
 
     def are_librarys(self, path: str, *, whole: bool) -> bool:
         """Whether it is a library's forward that is to use a part of a model: that of the module around it.

@@ -1,13 +1,13 @@
 """This file is the members of a run: what is known of a model and of an optimizer that take part."""
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
-from torchmagic.probes.module_parts import named_modules_of, named_parameters_of, uncompiled
+from torchmagic.probes.module_parts import modules_of, named_modules_of, named_parameters_of, uncompiled
 
 
 class _Nobody:
@@ -82,6 +82,12 @@ class Model(_Member):
         """Return the path of one of its modules, or None; identities are given again once a module is gone."""
         ref = self._parts.get(id(module))
         return self.paths[id(module)] if ref is not None and ref() is module else None
+
+    def parts(self) -> Iterator[tuple[str, nn.Module]]:
+        """Yield all of its modules, each with its path; none once it is gone."""
+        root = self.ref()
+        for part in modules_of(root) if root is not None else ():
+            yield self.paths.get(id(part), ""), part
 
     def part(self) -> None:
         """Take it for gone."""

@@ -7,7 +7,6 @@ import pytest
 from torchmagic.records.finding import Severity
 from torchmagic.records.loss import LossRecord
 from torchmagic.records.model import OptimizerRecord
-from torchmagic.records.objective import ObjectiveRecord
 from torchmagic.records.place import Place
 from torchmagic.rules.data.target_not_normalised import target_not_normalised
 from torchmagic.session.run import Run
@@ -93,18 +92,6 @@ def test_another_loss_does_not_give_its_place_or_its_way_of_adding_up():
 
 
 @pytest.mark.parametrize(("log_prob", "told"), [(False, 1), (True, 0)])
-def test_the_returns_of_a_policy_are_no_targets_to_be_normalised_beforehand(log_prob, told):
-    objective = ObjectiveRecord(
-        loss="loss",
-        place=PLACE,
-        step=0,
-        criteria=("mse_loss",),
-        mixed=True,
-        sign=1,
-        scale=1.0,
-        weighted=log_prob,
-        log_prob=log_prob,
-        num_classes=0,
-        altered=False,
-    )
-    assert len(found([0.5, 1.0, 2.0], 300.0, others=[objective])) == told
+def test_the_returns_of_a_policy_are_no_targets_to_be_normalised_beforehand(history, log_prob, told):
+    objectives = history.objective(criteria=("mse_loss",), mixed=True, log_prob=log_prob).run.records
+    assert len(found([0.5, 1.0, 2.0], 300.0, others=objectives)) == told
