@@ -1,5 +1,6 @@
 """This file tests the statistics of activations against what numpy says of the same tensors, and who is left out."""
 
+import gc
 import itertools
 import math
 
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
 from torchmagic.probes.rectifiers import looks_at
 from torchmagic.records.activation import ActivationRecord, TensorFacts
+from torchmagic.session.session import Session
 from torchmagic.tensors.glance import MOST_VALUES, _on_device, glance, pooled, readable, sample, tensors_in
 
 STEP = """
@@ -336,3 +340,13 @@ def test_tensors_are_found_in_nests():
     a, b = torch.zeros(1), torch.ones(1)
     assert tensors_in(({"x": [a, 3]}, b)) == [a, b]
     assert len(tensors_in([a] * 100)) == 8
+
+
+def test_copies_of_outputs_that_no_step_followed_are_let_go_as_the_watch_ends():
+    net, watching = nn.Linear(5, 13), Watch(Settings(save=False, level="expert"), session=Session())
+    watching.start()
+    output = net(torch.randn(7, 5))
+    watching.stop()
+    gc.collect()
+    held = [each for each in gc.get_objects() if type(each) is torch.Tensor and each.shape == (7, 13)]
+    assert [id(each) for each in held] == [id(output)]

@@ -295,14 +295,14 @@ LIBRARY = """
 from torch import nn
 
 class Backbone(nn.Module):
-    def __init__(self, head=None):
+    def __init__(self):
         super().__init__()
         self.body, self.fc = nn.Linear(3, 4), nn.Linear(4, 2)
-        self.heads = nn.ModuleDict({"spare": head or nn.Linear(4, 2)})
+        self.heads = nn.ModuleDict({"spare": nn.Linear(4, 2), "used": nn.Linear(4, 2)})
         self.scale = nn.Parameter(nn.Linear(1, 1).weight.detach())
 
     def forward(self, x):
-        return self.body(x), self.fc(self.body(x))
+        return self.heads["used"](self.body(x)), self.fc(self.body(x))
 """
 USES = """
 from a_library_of_models import Backbone
@@ -329,7 +329,7 @@ def test_what_a_librarys_forward_leaves_out_is_known_from_what_the_users_does(
     installed("a_library_of_models", LIBRARY)
     run, _ = run_cell(source.format(made=made))
     found = {record.module: record.of_library for record in run.of(UnreachedRecord)}
-    assert found == dict.fromkeys(["net", "net.fc", "net.heads"], of_library)
+    assert found == dict.fromkeys(["net", "net.fc", "net.heads.spare"], of_library)
 
 
 def test_a_model_of_the_users_own_layers_is_the_users(run_cell):

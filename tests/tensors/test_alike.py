@@ -73,14 +73,6 @@ def test_no_more_than_so_many_values_wait(monkeypatch, limit):
     assert all(found)
 
 
-def test_what_is_forgotten_is_not_told():
-    small, into = Glances(), []
-    small.take(torch.ones(3), into)
-    small.clear()
-    small.finish()
-    assert into == []
-
-
 def test_rows_of_a_matrix_that_are_constant_or_broken_are_told_too():
     matrix = torch.tensor([[2.0, 2.0], [0.0, 0.0], [1.0, math.inf], [math.nan, 1.0]])
     constant, empty, infinite, broken = glances(matrix)

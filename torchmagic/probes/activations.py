@@ -100,7 +100,7 @@ class Activations:
         self._look.switch(on=False)
         self._known = {}
         self._outputs = {True: [], False: []}
-        self._glances.clear()
+        self._glances = Glances()
 
     def _choose(self, tensors: Any, frame: Any) -> None:
         if self._look.is_on:

@@ -95,11 +95,6 @@ class Glances:
             _measure(self._waiting.popitem()[1])
         self._num_held = 0
 
-    def clear(self) -> None:
-        """Forget all that waits."""
-        self._waiting.clear()
-        self._num_held = 0
-
 
 def _measure(waiting: list[tuple[torch.Tensor, list[Any]]]) -> None:
     if len(waiting) <= FEW:

@@ -128,7 +128,7 @@ def _rise(
     streak, highest, start = 0, 0.0, 0.0
     known = sorted(losses)
     for i in range(1, len(norms)):
-        before, after = (_loss_before(steps, known, losses, at) for at in (i - 1, i))
+        before, after = (_newest(known, losses, step) for step in (steps[i - 1], steps[i]))
         worse = before is not None and after is not None and (after > before or not math.isfinite(after))
         streak = streak + 1 if worse and math.isfinite(norms[i - 1]) and not norms[i] <= norms[i - 1] else 0
         highest = max(highest, norms[i - 1])
@@ -151,11 +151,10 @@ def _was_tried(losses: Mapping[int, float], step: int) -> bool:
     return before is not None and at is not None and bool(after) and min(after) <= before < at
 
 
-def _loss_before(steps: Sequence[int], known: Sequence[int], losses: Mapping[int, float], at: int) -> float | None:
-    """Return the newest loss since the step before; None where several optimizers step by one loss in turn."""
-    place = bisect_right(known, steps[at]) - 1
-    since = steps[at - 1] if at else -1
-    return losses[known[place]] if place >= 0 and known[place] > since else None
+def _newest(known: Sequence[int], losses: Mapping[int, float], step: int) -> float | None:
+    """Return the newest loss at a step, by which several optimizers may step in turn; None before the first one."""
+    place = bisect_right(known, step) - 1
+    return losses[known[place]] if place >= 0 else None
 
 
 def _goes_on_well(losses: Mapping[int, float], step: int) -> bool:
