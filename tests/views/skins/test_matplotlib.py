@@ -62,6 +62,13 @@ def test_a_log_axis_is_drawn_when_asked_for_and_possible():
     assert [axes.get_yscale() for axes in as_figure(page).axes] == ["log", "linear"]
 
 
+def test_a_log_axis_over_many_decades_has_a_mark_for_each_and_none_between():
+    line = Line(name="x", steps=range(7), values=[10.0**-place for place in range(7)])
+    axes = as_figure(Page(title="", blocks=[Plot(title="a", lines=[line], log=True)])).axes[0]
+    assert len(axes.get_yticks()) >= 3
+    assert len(axes.get_yticks(minor=True)) == 0
+
+
 GREATEST = sys.float_info.max
 
 

@@ -144,7 +144,7 @@ def _draw_plot(axes: "Axes", plot: Plot) -> None:
     finite = [value for line in plot.lines for value in line.values if math.isfinite(value)]
     if plot.log and any(value > 0 for value in finite):
         axes.set_yscale("log", nonpositive="mask")
-        axes.yaxis.set_minor_formatter("")
+        axes.minorticks_off()  # over many decades they are a bar
     else:
         axes.locator_params(axis="y", nbins=4, min_n_ticks=3)
         _widen(axes, [] if plot.stacked else finite)
