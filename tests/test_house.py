@@ -21,6 +21,7 @@ FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "misc", "co
 # The one place that hooks torch, and the two files that hold its tools; nobody else may use those two.
 TAPS = {
     "probes/taps.py",
+    "probes/telling.py",
     "probes/hooked.py",
     "probes/wrappers.py",
     "probes/call_wrappers.py",

@@ -26,13 +26,17 @@ class Crew:
         taps: Through which they listen.
         recorder: Takes what they measure.
         on_failure: Told a probe that raised, and the exception.
+
+    Attributes:
+        probes: The probes, in the order in which they hear an event.
+        flushed: Those that hand over something at a step's end, and do not rest.
     """
 
     def __init__(self, taps: Taps, recorder: Recorder, on_failure: Callable[[object, Exception], None]) -> None:
         self._taps, self._recorder, self._on_failure = taps, recorder, on_failure
         self.probes: list[Probe] = []
         self._flushing: list[tuple[int, Probe]] = []  # with its identity
-        self._flushed: list[Probe] = []
+        self.flushed: list[Probe] = []
 
     def become(self, probes: Sequence[Probe]) -> None:
         """Let go of the probes that are not among these, and put in those that are new, in this order."""
@@ -62,10 +66,10 @@ class Crew:
         """Close a step: every probe that does not rest hands over."""
         probe = None
         try:
-            for probe in self._flushed:
+            for probe in self.flushed:
                 probe.flush(step)
         except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
-            behind = self._flushed[self._flushed.index(probe) + 1 :] if probe is not None else []
+            behind = self.flushed[self.flushed.index(probe) + 1 :] if probe is not None else []
             self._on_failure(probe, error)
             for each in behind:
                 self.guarded(each, each.flush, step)
@@ -76,7 +80,7 @@ class Crew:
         listeners.wake()
         listeners.changed = False
         resting = listeners.resting
-        self._flushed = [probe for identity, probe in self._flushing if identity not in resting]
+        self.flushed = [probe for identity, probe in self._flushing if identity not in resting]
 
     def drop(self, probe: object) -> bool:
         """Go on without a probe that failed; whether it was one of the crew."""
@@ -84,7 +88,7 @@ class Crew:
             return False
         self.probes = [each for each in self.probes if each is not probe]
         self._flushing = [each for each in self._flushing if each[1] is not probe]
-        self._flushed = [each for each in self._flushed if each is not probe]
+        self.flushed = [each for each in self.flushed if each is not probe]
         self._taps.listeners.drop(probe)
         with suppress(Exception):  # it has failed already, and that is recorded
             probe.detach()

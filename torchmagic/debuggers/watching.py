@@ -12,6 +12,7 @@ from torchmagic.debuggers.assembly import Assembly
 from torchmagic.debuggers.commit import commit_of
 from torchmagic.debuggers.crash_notes import add_note, crash
 from torchmagic.debuggers.crew import Crew
+from torchmagic.debuggers.express import Express, express_of
 from torchmagic.debuggers.followed import followed
 from torchmagic.debuggers.happened import ended_well, failure, rerun, status_of
 from torchmagic.debuggers.live_judgement import ONLY_ON_THE_WHOLE, SECONDS_BETWEEN, SHARE_OF_BUDGET, LiveJudgement
@@ -75,6 +76,7 @@ class Watch:
         self._judgement = LiveJudgement(self.run, share=settings.budget_share * SHARE_OF_BUDGET)
         self._speed = Speed(self.run, self._assembly.passes)
         self._next_judgement, self._next_look = SECONDS_BETWEEN, 0.0
+        self._express: Express | None = None
         self._open = self._changed = False
         self._loading = 0
 
@@ -112,6 +114,7 @@ class Watch:
         """
         chosen = {name: getattr(settings, name) for name in ("level", "only", "also", "without")}
         self.wanted = replace(self.wanted, **chosen)
+        self._taps.listeners.unlike()
 
     def book(self, nanoseconds: int) -> None:
         """Count time that was spent for the run elsewhere, such as on opening a panel, as torchmagic's."""
@@ -174,21 +177,22 @@ class Watch:
         if listeners.changed or listeners.next_wake <= step + 1:
             self._crew.wake()
         self._recorder.count_step()
-        if self.run.clock.seconds >= self._next_look:
-            self._next_look = self.run.clock.seconds + SECONDS_BETWEEN_LOOKS
+        seconds = self.run.clock.seconds
+        if seconds >= self._next_look:
+            self._next_look = seconds + SECONDS_BETWEEN_LOOKS
             self._speed.look()
             self.rank.write()
-        if self.run.clock.seconds >= self._next_judgement:
-            self._judge_a_little()
+        if seconds >= self._next_judgement:
+            self._next_judgement = seconds + self.rank.patience * self._judgement.go_on()
+            if self._judgement.has_news():
+                self.rank.write(urgent=True)
         if self.wanted is not self.settings:
             self._switch()
         if self._on_step is not None:
             self._on_step(self.run)
-
-    def _judge_a_little(self) -> None:
-        self._next_judgement = self.run.clock.seconds + self.rank.patience * self._judgement.go_on()
-        if self._judgement.has_news():
-            self.rank.write(urgent=True)
+        if self._express is not None:
+            due = min(self._next_look, self._next_judgement)
+            self._express.arm(self.run.steps, due=due, closer=self, on_step=self._on_step)
 
     def _switch(self) -> None:
         """Go on with the probes that are wanted now."""
@@ -202,6 +206,7 @@ class Watch:
     def _become(self) -> None:
         self._assembly.progress = self.rank.progress if self.rank.record is not None else None
         self._crew.become((self.rank, *self._assembly.probes(self.settings), *self._beside))
+        self._express = express_of(self._taps, self._crew, self._recorder, self.run, on_failure=self._failed)
 
     def leave(self) -> None:
         """Leave torch as it was found, with nothing judged or written; a run that is to be read ends by ``stop``."""

@@ -21,7 +21,7 @@ class AtWork:
     def __init__(self) -> None:
         self.members: list[Optimizer] = []
         self.stand_ins: list[Optimizer] = []
-        self._steps = 0  # of all
+        self.steps = 0  # of all
         self._notes: list[tuple[dict[int, Any], Callable[[Any], None] | None]] = []
 
     @property
@@ -52,11 +52,11 @@ class AtWork:
 
     def step(self, entry: Optimizer) -> None:
         """Take note that an optimizer steps; one that was out is new again."""
-        self._steps += 1
-        entry.last_step = self._steps
+        self.steps += 1
+        entry.last_step = self.steps
         if entry.is_out:
             entry.is_out = False
-            oldest = self._steps - RECENT if len(self.members) >= FEW else 0
+            oldest = self.steps - RECENT if len(self.members) >= FEW else 0
             for other in [each for each in self.members if each.ref() is None or each.last_step < oldest]:
                 self._leave(other)
             self.members.append(entry)

@@ -81,9 +81,10 @@ def _outermost(taps: Switchboard, call: Any, module: Any, args: Any, kwargs: Any
     try:
         if not bare:
             frame = frame_at(2)
-            if is_training(module) is not taps.training or not is_grad_enabled():
-                _tell_how(taps, module, frame)
-            taps.emit("root_begin", module, args, kwargs, frame)
+            if (way := taps.ways["root_begin"]) is None or not way(module, args, kwargs, frame):
+                if is_training(module) is not taps.training or not is_grad_enabled():
+                    _tell_how(taps, module, frame)
+                taps.emit("root_begin", module, args, kwargs, frame)
         began = now() - taps.spent
         output = call(*args, **kwargs)
         took = now() - taps.spent - began

@@ -40,6 +40,7 @@ class Cast:
         current: The model that was called last.
         called: The same, or None where the newest outermost call was none of a model that is watched.
         learned_at: The step of the newest outermost call with gradients switched on.
+        by_module, by_optimizer, untold: What is known of outermost modules, of optimizers; of which nothing is told.
     """
 
     def __init__(self, namespace: Mapping[str, Any], *, only: str = "") -> None:
@@ -51,12 +52,12 @@ class Cast:
         self.called: Model | None = None
         self.learned_at = NEVER
         self._left_out = LeftOut(only)
-        self._by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
-        self._by_optimizer: dict[int, Optimizer] = {}
+        self.by_module: dict[int, tuple[weakref.ref[nn.Module], Model | None]] = {}
+        self.by_optimizer: dict[int, Optimizer] = {}
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
-        self._next_look = 0
-        self._untold: list[tuple[Optimizer, Any]] = []  # by a closure: what they train is not known yet
+        self.next_look = 0  # for new parameters
+        self.untold: list[tuple[Optimizer, Any]] = []  # by a closure: what they train is not known yet
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for models and optimizers."""
@@ -67,17 +68,17 @@ class Cast:
 
     def flush(self, step: int) -> None:
         """Look for new parameters now and then: at steps that are powers of two."""
-        if self._untold:
+        if self.untold:
             self._tell_optimizers()
-        if step >= self._next_look:
-            self._next_look = next_look(step)
+        if step >= self.next_look:
+            self.next_look = next_look(step)
             for model in present(self.models):
                 self._record_parameters(model, model.read())
 
     def detach(self) -> None:
         """Say who was left out, and let go of everything."""
         self._tell_optimizers()
-        self._by_module.clear()
+        self.by_module.clear()
         if self._taps is not None and self._recorder is not None:
             for line in self._left_out.told(num_refused=self._taps.turn.num_refused):
                 self._recorder.add(NoteRecord(text=line))
@@ -89,13 +90,13 @@ class Cast:
             model.part()
         for entry in self.optimizers:
             entry.part()
-        self._by_module.clear()
-        self._by_optimizer.clear()
+        self.by_module.clear()
+        self.by_optimizer.clear()
         self._wake()
 
     def model_of(self, module: nn.Module) -> Model | None:
         """Return the model a root call belongs to; None when it has no parameters or is not watched."""
-        known = self._by_module.get(id(module))
+        known = self.by_module.get(id(module))
         return known[1] if known is not None and known[0]() is module else None
 
     def path_of(self, module: nn.Module) -> str | None:
@@ -105,18 +106,18 @@ class Cast:
 
     def optimizer(self, optimizer: torch.optim.Optimizer | ByHand) -> Optimizer:
         """Return what is known of an optimizer that steps, or of what stands for one."""
-        return self._by_optimizer[id(optimizer)]
+        return self.by_optimizer[id(optimizer)]
 
     def _meet(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
-        known = self._by_module.get(id(module))
+        known = self.by_module.get(id(module))
         if known is None or known[0]() is not module:
             known = (weakref.ref(module), self._discover(module, frame))
-            self._by_module[id(module)] = known
+            self.by_module[id(module)] = known
         self.called = model = known[1]
         if model is not None:
             self.current = model
-        if (taps := self._taps) is not None and taps.grad_enabled:
-            self.learned_at = taps.listeners.step
+        if self._taps is not None and self._taps.grad_enabled:
+            self.learned_at = self._taps.listeners.step
 
     def _discover(self, module: nn.Module, frame: FrameType) -> Model | None:
         if next(parameters_of(module), None) is None:
@@ -182,17 +183,17 @@ class Cast:
                 )
 
     def _meet_optimizer(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        entry = self._by_optimizer.get(id(optimizer))
+        entry = self.by_optimizer.get(id(optimizer))
         if entry is None or entry.ref() is not optimizer:
             site = site_of(frame)
             taken = self.at_work.names_beside(optimizer)
             entry = Optimizer(optimizer, self.names.of_optimizer(optimizer, frame, taken=taken))
-            self._by_optimizer[id(optimizer)] = entry
+            self.by_optimizer[id(optimizer)] = entry
             self.optimizers.append(entry)
             self.at_work.step(entry)
             self._wake()
             self._read_optimizer(entry, optimizer)
-            self._untold.append((entry, site))
+            self.untold.append((entry, site))
             if not all(name.startswith(f"{entry.name}[") for name in entry.names):
                 self._tell_optimizers()
             return
@@ -225,13 +226,13 @@ class Cast:
         places = {identity: place for place, identity in enumerate(known)}
         leaves = sorted(by_hand.leaves, key=lambda leaf: places.get(id(leaf), len(places)))
         by_hand.refs = [weakref.ref(leaf) for leaf in leaves]
-        entry = self._by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
+        entry = self.by_optimizer[id(by_hand)] = Optimizer(by_hand, BY_HAND)
         entry.refs, entry.packs = list(by_hand.refs), packs_well(leaves)
         entry.names = tuple(known.get(id(leaf)) or f"tensor {i}" for i, leaf in enumerate(leaves))
         self.at_work.stand_ins = [entry]
 
     def _tell_optimizers(self) -> None:
-        untold, self._untold = self._untold, []
+        untold, self.untold = self.untold, []
         for entry, site in untold:
             if (optimizer := entry.ref()) is not None:
                 self._record_optimizer(entry, optimizer, site)

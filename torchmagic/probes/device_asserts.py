@@ -62,7 +62,7 @@ class DeviceAsserts:
         self._on_host = False
         self._harmless: set[tuple[int, int]] = set()  # places in a batch, and limits that its numbers there may pass
         self._num_learned = 0
-        self._over = False  # whether what is kept is of a step that has ended
+        self.over = False  # whether what is kept is of a step that has ended
 
     def attach(self, taps: Taps, _recorder: Recorder) -> None:
         """Listen for batches, models and losses, where there is a device that could stop."""
@@ -75,11 +75,11 @@ class DeviceAsserts:
 
     def flush(self, _step: int) -> None:
         """Have the step forgotten as the next one begins: others may learn yet that the device was lost in this one."""
-        self._over = True
+        self.over = True
 
     def _begin(self) -> None:
         """Forget the step before, which went well: something was heard after it."""
-        self._over = False
+        self.over = False
         if self._calls and self._num_learned < FIRST_STEPS:
             self._learn()
         self._calls.clear()
@@ -103,7 +103,7 @@ class DeviceAsserts:
         self._whole.clear()
 
     def _batch(self, _loader: Any, batch: Any, _took: int) -> None:
-        if self._over:
+        if self.over:
             self._begin()
         if self._on_host:
             return
@@ -119,7 +119,7 @@ class DeviceAsserts:
     def _loss(self, name: str, args: Any, kwargs: Any, _output: Any, frame: FrameType) -> None:
         given = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if self._over:
+        if self.over:
             self._begin()
         if name not in OF_CLASSES or not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
@@ -148,7 +148,7 @@ class DeviceAsserts:
         Args:
             scene: Where the user's code learned of it.
         """
-        if self._over and self._taps is not None and not self._taps.lost:
+        if self.over and self._taps is not None and not self._taps.lost:
             self._begin()
         if scene.operation in OF_CLASSES | OF_ROWS:  # the host was made to wait for each kernel
             return replace(scene, problem=CrashKind.LABEL if scene.operation in OF_CLASSES else CrashKind.INDEX)

@@ -15,10 +15,10 @@ from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.riders import Riders
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
-from torchmagic.session.recorder import Recorder
+from torchmagic.session.recorder import WHOLE, Recorder
 from torchmagic.tensors.moments import moments_and
 from torchmagic.tensors.presence import has_numbers
-from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, total_norm
+from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, small_norm, total_norm
 
 # Optimizers whose norms are told apart; a search has hundreds.
 MOST_TOLD = 9
@@ -50,6 +50,8 @@ class Gradients:
     Attributes:
         total: The present step's total norm, None while it is not known.
         alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
+        inside: What is known of the optimizer whose step is under way.
+        backward_before: How long backwards had taken as it began (ns).
         riders: As given.
     """
 
@@ -59,10 +61,10 @@ class Gradients:
         self._cast, self._pacer, self.riders = cast, pacer, riders
         self._recorder: Recorder | None = None
         self._states: dict[int, _State] = {}
-        self._inside: _State | None = None
+        self.inside: _State | None = None
         self._clips: list[torch.Tensor | float] = []
         self._clock = PhaseClock()
-        self._backward_before = 0
+        self.backward_before = 0
         self._packs: dict[int, bool] = {}
         self._told: set[str] = set()
         self.total: float | None = None
@@ -107,15 +109,41 @@ class Gradients:
         state = self._states.get(id(entry))
         if state is None:
             state = self._states[id(entry)] = _State()
-        self._inside, self._backward_before = state, self._clock.backward
+        self.inside, self.backward_before = state, self._clock.backward
         if not state.has_closure:
             self._measure(optimizer, entry, state)
 
+    def begins_shortly(self, step: int, optimizer: torch.optim.Optimizer, entry: Optimizer) -> float | None:
+        """Record the total norm, and return it, where that is all there is to it: of few gradients on the host.
+
+        None where there is more, as where they stand out: then nothing is done.
+        """
+        state, recorder = self._states.get(id(entry)), self._recorder
+        if state is None or state.has_closure or not entry.packs or self._clips or self.riders.waiting:
+            return None
+        row = recorder.newest.get("grad_norm") if recorder is not None else None
+        if row is None or row.subjects != WHOLE or self._pacer.wants("gradients"):
+            return None
+        gradients: list[torch.Tensor] = []
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if (gradient := parameter.grad) is not None:
+                    if gradient.requires_grad:
+                        return None
+                    gradients.append(gradient)
+        total = small_norm(gradients) if gradients else None
+        if total is None or not state.outliers.is_near(total):
+            return None
+        row.append(step, (total,))
+        self.inside, self.backward_before = state, self._clock.backward
+        self.total, self.alarmed = total, False
+        return total
+
     def _step_ends(self, optimizer: torch.optim.Optimizer | ByHand, nanoseconds: int) -> None:
-        state, self._inside = self._inside, None
+        state, self.inside = self.inside, None
         if state is None:
             return
-        state.has_closure = state.has_closure or self._clock.backward != self._backward_before
+        state.has_closure = state.has_closure or self._clock.backward != self.backward_before
         if state.has_closure:
             self._measure(optimizer, self._cast.optimizer(optimizer), state)
 

@@ -32,6 +32,9 @@ class LateLook:
         far: Losses that lie on a device.
         lost: Told of a loss that is not finite, with the frame.
         broken: Told of the names and gradients that are not finite, with the frame.
+
+    Attributes:
+        num_scaled: Backwards of this step from a loss that a scaler multiplied.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class LateLook:
         self._taps, self._memory, self._births, self._witnesses = taps, memory, births, witnesses
         self._far, self._lost, self._broken = far, lost, broken
         self._doubtful_until = 1
-        self._scaled = 0
+        self.num_scaled = 0
         self._over = False
 
     def attach(self, taps: Taps) -> None:
@@ -62,20 +65,20 @@ class LateLook:
 
     def begin(self) -> None:
         """Begin a step."""
-        self._scaled = 0
+        self.num_scaled = 0
 
     def scaled(self) -> None:
         """Note a backward from a loss that a scaler multiplied."""
-        self._scaled += 1
+        self.num_scaled += 1
         self._taps.listeners.wake_up(self)
 
     def look(self, tensors: Any, nanoseconds: int) -> None:
         """Look at one gradient a model, and at losses on a device, where a look before the step would come too late."""
         step = self._births.step
-        if step >= self._doubtful_until and not self._scaled:
+        if step >= self._doubtful_until and not self.num_scaled:
             self._taps.rest(self, until=NEVER)
             return
-        if self._over or (self._scaled and (self._scaled < MOST_SKIPPED or self._scaled % MOST_SKIPPED)):
+        if self._over or (self.num_scaled and (self.num_scaled < MOST_SKIPPED or self.num_scaled % MOST_SKIPPED)):
             return  # a scaler skips such steps by itself
         frame = sys._getframe(1)
         far = step < STEPS_OF_DOUBT
@@ -84,7 +87,7 @@ class LateLook:
             self._lost(loss, frame)
             return
         bad = self._witnesses.bad(self._memory.calls, far=far)
-        if bad and not (self._scaled and self._births.is_scalers(frame)):
+        if bad and not (self.num_scaled and self._births.is_scalers(frame)):
             self._broken(bad, frame)
 
     def _scaler_stepped(self, scaler: Any, optimizer: Any, frame: FrameType) -> None:

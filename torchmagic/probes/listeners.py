@@ -4,6 +4,10 @@ import sys
 from collections.abc import Callable, Iterable
 
 Listener = Callable[..., None]
+# Does all that the listeners of an event would, or nothing: then it returns False.
+Way = Callable[..., bool]
+# What every step has.
+EVERY_STEP = ("root_begin", "loss", "backward_begin", "step_begin", "step_end")
 NEVER = sys.maxsize
 
 
@@ -15,6 +19,9 @@ class Listeners:
 
     Attributes:
         awake: The listeners of each event that hear it at present.
+        ways: Of events that every step has, the short way that is tried before they are told to listeners; None where
+            there is none.
+        has_ways: Whether there may be some.
         step: The present step.
         next_wake: The step at which the next rest is over.
         changed: Whether somebody went to rest or woke up since this was last set to False.
@@ -25,6 +32,8 @@ class Listeners:
 
     def __init__(self, events: Iterable[str]) -> None:
         self.awake: dict[str, list[Listener]] = {event: [] for event in events}
+        self.ways: dict[str, Way | None] = dict.fromkeys(EVERY_STEP)
+        self.has_ways = False
         self.step = 0
         self.next_wake = NEVER
         self.changed = True
@@ -92,8 +101,20 @@ class Listeners:
         if self.resting.pop(id(owner), None) is not None:
             self._settle(id(owner))
 
+    def unlike(self) -> None:
+        """Say that this step is not like the ones before: the rest of it is told to listeners."""
+        if self.has_ways:
+            self.has_ways = False
+            for event in self.ways:
+                self.ways[event] = None
+
+    def owners(self, event: str) -> list[object]:
+        """Return whose listeners hear an event at present."""
+        return [getattr(listener, "__self__", listener) for listener in self.awake[event]]
+
     def clear(self) -> None:
         """Forget everybody."""
+        self.unlike()
         for events in (self.awake, self._all):
             for listeners in events.values():
                 listeners.clear()
@@ -103,6 +124,7 @@ class Listeners:
 
     def _settle(self, *owners: int) -> None:
         self.changed = True
+        self.unlike()
         for owner in owners:
             self._unsettled |= self._events.get(owner, set())
         if self.closing:

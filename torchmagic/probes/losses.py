@@ -1,5 +1,6 @@
 """This file measures losses: the value on which each backward runs, by the name the user gave it."""
 
+import math
 import re
 from collections import defaultdict
 from functools import partial
@@ -12,7 +13,7 @@ from torchmagic.probes.at_work import AtWork
 from torchmagic.probes.derivatives import of_weights
 from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.loss_rows import Rows, rows_of
-from torchmagic.probes.loss_shares import Shares, Value
+from torchmagic.probes.loss_shares import SCALING, Shares, Value
 from torchmagic.probes.origin_memory import Instruction
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.riders import Riders
@@ -150,6 +151,20 @@ class Losses:
             self._tell(name, value)
         if self._taps is not None and (divisor is not None or not loss.is_cpu):
             self._taps.listeners.wake_up(self._fetcher)
+
+    def take_shortly(self, step: int, loss: torch.Tensor, caller: FrameType) -> bool:
+        """Record a loss, one number on the host, where that is all there is to it; whether it is, and it is finite."""
+        name, node, recorder = self._names.get((id(caller.f_code), caller.f_lasti)), loss.grad_fn, self._recorder
+        if name is None or node is None or recorder is None or node.name() in SCALING:
+            return False
+        row, rows, value = recorder.newest.get("loss"), self._rows[name[0]], loss.item()
+        if row is None or row.subjects != name or not math.isfinite(value):
+            return False
+        if rows.changed(loss, value):
+            recorder.append("loss_rows", (rows.known,), name)
+        row.append(step, (value,))
+        self._went = step
+        return True
 
     def _name(self, where: Instruction | None) -> tuple[str]:
         """Return what the user calls a loss; record the line where that is new."""

@@ -54,6 +54,9 @@ class Nonfinite:
         raises: Whether the first non-finite value stops the run.
         warns: Whether it is warned of.
         detects: Whether torch's own anomaly detection is on as well.
+
+    Attributes:
+        memory, loss, weights, births: What the step was given; from what it went backward; what finds an origin.
     """
 
     def __init__(
@@ -62,17 +65,17 @@ class Nonfinite:
         self._cast, self._taps, self._gradients = cast, taps, gradients
         self._raises, self._warns, self._detects = raises, warns, detects
         self._recorder: Recorder | None = None
-        self._memory, self._weights = StepMemory(), Weights(cast)
-        self._births = Births(cast, taps, self._memory, self._weights)
-        self._evaluations = EvaluationSentinel(cast, taps, self._births, self._weights, self._tell)
+        self.memory, self.weights = StepMemory(), Weights(cast)
+        self.births = Births(cast, taps, self.memory, self.weights)
+        self._evaluations = EvaluationSentinel(cast, taps, self.births, self.weights, self._tell)
         self._states = StateLook(cast, self._tell)
         self._scaling = Scaling()
         self._far = FarLosses(gradients.riders if gradients is not None else Riders())
         self._late = LateLook(
-            taps, self._memory, self._births, Witnesses(cast), self._far, lost=self._look_at, broken=self._tell_gradient
+            taps, self.memory, self.births, Witnesses(cast), self._far, lost=self._look_at, broken=self._tell_gradient
         )
-        self._asked = AskedGradients(cast, self._memory, self._births, backward=self._backward, tell=self._tell)
-        self._loss: weakref.ref[torch.Tensor] | None = None
+        self._asked = AskedGradients(cast, self.memory, self.births, backward=self._backward, tell=self._tell)
+        self.loss: weakref.ref[torch.Tensor] | None = None
         self._found = False
         self._sentence = ""
 
@@ -81,7 +84,7 @@ class Nonfinite:
         self._recorder = recorder
         self._scaling.attach(taps)
         self._evaluations.attach(taps)
-        self._memory.attach(taps)
+        self.memory.attach(taps)
         taps.on("root_begin", self._called)
         taps.on("loss", self._lost)
         taps.on("backward_begin", self._backward)
@@ -91,13 +94,19 @@ class Nonfinite:
         taps.on("step_begin", self._stepping)
         taps.on("update_begin", self._stepping)
 
+    def num_calm(self) -> int:
+        """Return how many more steps teach nothing, if training on the host is all there is to see in them."""
+        if self._found or self._evaluations.open or self._far.waits or self._late.num_scaled:
+            return 0
+        return self.memory.num_known()
+
     def flush(self, step: int) -> None:
         """Let go of the step's tensors."""
-        self._memory.clear()
+        self.memory.clear()
         self._far.clear()
         self._late.begin()
-        self._loss = None
-        self._births.step = step + 1
+        self.loss = None
+        self.births.step = step + 1
         if self._evaluations.open:
             self._evaluations.close()
 
@@ -108,10 +117,10 @@ class Nonfinite:
             last = None if self._found else self._evaluations.last_words()
             if last is not None:
                 recorder.add(last)
-            self._states.at_end(self._births.step, recorder, found=self._found or last is not None)
-        self._found, self._loss = True, None
+            self._states.at_end(self.births.step, recorder, found=self._found or last is not None)
+        self._found, self.loss = True, None
         self.flush(0)
-        self._weights.clear()
+        self.weights.clear()
 
     def _called(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> None:
         model = self._cast.called
@@ -119,11 +128,12 @@ class Nonfinite:
             return
         learns = self._taps.grad_enabled
         if not learns or not (module.training or self._evaluations.learns):
+            self._taps.listeners.unlike()
             self._evaluations.begin(module, model, args, kwargs, frame)
         elif self._evaluations.open:
             self._evaluations.close()
         if learns:
-            self._memory.call(module, model, args, kwargs, frame)
+            self.memory.call(module, model, args, kwargs, frame)
 
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
         if self._found:
@@ -131,7 +141,7 @@ class Nonfinite:
         if self._evaluations.open:
             self._evaluations.lost(name, args, kwargs, output, frame)
         if self._taps.grad_enabled:
-            self._memory.loss(name, args, kwargs, output, frame)
+            self.memory.loss(name, args, kwargs, output, frame)
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         if self._found:
@@ -141,13 +151,13 @@ class Nonfinite:
             return
         if self._evaluations.open:
             self._evaluations.learned()
-        self._memory.backward(caller_of(frame))
+        self.memory.backward(caller_of(frame))
         loss = self._scaling.unscaled(first) if self._scaling.pair else first
         if loss is not first:
             self._late.scaled()
         if loss is None or (type(loss) is not torch.Tensor and not has_numbers(loss)):
             return
-        self._loss = weakref.ref(loss)
+        self.loss = weakref.ref(loss)
         if not loss.is_cpu:
             for each in [loss] if tensors is first else far_ones(tensors):
                 self._far.add(each)
@@ -155,9 +165,9 @@ class Nonfinite:
             self._look_at(loss, frame)
 
     def _look_at(self, loss: torch.Tensor, frame: FrameType) -> None:
-        self._births.stand_at(frame)
+        self.births.stand_at(frame)
         if not is_finite(loss):
-            self._tell(self._births.in_forward(loss, frame))
+            self._tell(self.births.in_forward(loss, frame))
 
     def _backward_failed(self, tensors: Any, frame: FrameType, error: BaseException) -> None:
         """Join the error of torch's anomaly detection with the origin."""
@@ -170,8 +180,8 @@ class Nonfinite:
     def _stepping(self, optimizer: torch.optim.Optimizer | ByHand, frame: FrameType) -> None:
         if self._found:
             return
-        step = self._births.step
-        if len(self._memory.raw_backwards) != 1 or not step & (step - 1):
+        step = self.births.step
+        if len(self.memory.raw_backwards) != 1 or not step & (step - 1):
             self._judge_sight(frame)
         loss = self._far.bad()
         if loss is not None:
@@ -179,15 +189,15 @@ class Nonfinite:
             return
         total = self._gradients.total if self._gradients is not None else None
         if total is not None and math.isfinite(total):
-            self._weights.explosions.norms.append(total)
+            self.weights.explosions.norms.append(total)
             if type(optimizer) is not ByHand:
                 groups = optimizer.param_groups
                 one = len(groups) == 1 and type(rate := groups[0].get("lr")) is float
-                self._weights.explosions.rates[id(optimizer)] = [rate] if one else rates_of(groups)
+                self.weights.explosions.rates[id(optimizer)] = [rate] if one else rates_of(groups)
         else:
             self._look_closer(optimizer, total, frame)
         if not step & (step - 1) and not self._found:
-            self._weights.look(step)
+            self.weights.look(step)
             self._states.before_step(step, user_frame(frame), self._recorder)
 
     def _look_closer(self, optimizer: torch.optim.Optimizer | ByHand, total: float | None, frame: FrameType) -> None:
@@ -199,7 +209,7 @@ class Nonfinite:
         ]
         if total is None:
             total = total_norm(norms([gradient.detach() for _, gradient in held if gradient.numel()]))
-        self._weights.explosions.norms.append(total)
+        self.weights.explosions.norms.append(total)
         bad = [] if math.isfinite(total) else [(name, each) for name, each in held if not is_finite(each)]
         if bad:
             self._tell_gradient(bad, frame)
@@ -210,22 +220,23 @@ class Nonfinite:
         One that does both rarely stops doing so: it is looked at in steps that are powers of two.
         """
         user = user_frame(frame)
-        self._births.stepped = Instruction(user.f_code, user.f_lasti) if user is not None else None
-        backwards = self._memory.backwards
+        self.births.stepped = Instruction(user.f_code, user.f_lasti) if user is not None else None
+        backwards = self.memory.backwards
         self._late.judge(mine=len(backwards) == 1 and user is not None and backwards[0].code is user.f_code)
 
     def _tell_gradient(self, bad: list[tuple[str, torch.Tensor]], frame: FrameType) -> None:
-        loss = self._loss() if self._loss is not None else None
-        self._births.stand_at(frame)
+        loss = self.loss() if self.loss is not None else None
+        self.births.stand_at(frame)
         if loss is not None and not is_finite(loss):
-            self._tell(self._births.in_forward(loss, frame))
+            self._tell(self.births.in_forward(loss, frame))
         else:
-            record = self._births.in_backward(bad, loss, frame, scaled=self._scaling.pair is not None)
-            self._tell(replace(record, without_loss=self._loss is None and not record.proven))
+            record = self.births.in_backward(bad, loss, frame, scaled=self._scaling.pair is not None)
+            self._tell(replace(record, without_loss=self.loss is None and not record.proven))
 
     def _tell(self, record: NonfiniteRecord) -> None:
         self._found = True
-        self._memory.clear()
+        self._taps.listeners.unlike()
+        self.memory.clear()
         self._evaluations.stop()
         self._late.stop()
         self._asked.stop()

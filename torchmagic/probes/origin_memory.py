@@ -92,24 +92,26 @@ class StepMemory:
     worked out before somebody asks: a step that is well pays for a few tuples.
 
     Attributes:
+        raw_calls: Of each call of a model what ``Call`` is made of.
+        raw_losses: Of each call of a loss what ``Loss`` is made of.
         raw_backwards: Code and instruction of each backward, and how many calls of models came before.
         caller: The user's code that called a model last.
     """
 
     def __init__(self) -> None:
-        self._calls: list[tuple[Any, ...]] = []
-        self._losses: list[tuple[Any, ...]] = []
+        self.raw_calls: list[tuple[Any, ...]] = []
+        self.raw_losses: list[tuple[Any, ...]] = []
         self.raw_backwards: list[tuple[CodeType, int, int]] = []
-        self._made: list[Call] = []
+        self.made: list[Call] = []
         self._versions: list[tuple[Any, list[int]]] = []
         self._learning = True  # in the first step nobody knows yet whether a model changes what it is given
         self._copies = True
         self._devices = accelerators.are_possible()
         # Whether the state of the random numbers is kept, the dearest part of remembering; and whether the step is to
         # tell if that is needed.
-        self._draws = self._in_doubt = True
-        self._steps = 0
-        self._failed = False  # whether the newest call raised
+        self.draws = self._in_doubt = True
+        self.steps = 0
+        self.failed = False  # whether the newest call raised
         self.caller: CodeType | None = None
 
     def attach(self, taps: Taps) -> None:
@@ -117,19 +119,19 @@ class StepMemory:
         taps.on("root_error", self._fails)
 
     def _fails(self, module: nn.Module) -> None:
-        self._failed = bool(self._calls) and self._calls[-1][0] is module
+        self.failed = bool(self.raw_calls) and self.raw_calls[-1][0] is module
 
     @property
     def calls(self) -> list[Call]:
         """The calls of models, the oldest first."""
-        for raw in self._calls[len(self._made) :]:
-            self._made.append(Call(*raw))
-        return self._made
+        for raw in self.raw_calls[len(self.made) :]:
+            self.made.append(Call(*raw))
+        return self.made
 
     @property
     def losses(self) -> list[Loss]:
         """The calls of loss functions, the oldest first."""
-        return [Loss(*raw) for raw in self._losses]
+        return [Loss(*raw) for raw in self.raw_losses]
 
     @property
     def backwards(self) -> list[Backward]:
@@ -140,32 +142,38 @@ class StepMemory:
             for first, (code, lasti, last) in zip(firsts, self.raw_backwards, strict=False)
         ]
 
+    def num_known(self) -> int:
+        """Return how many further steps teach nothing about what is to be kept of them; 0 where that takes copies."""
+        if self._in_doubt or self._learning or self._copies or (self.draws and self._devices) or not self.steps:
+            return 0
+        return (1 << (self.steps - 1).bit_length()) - self.steps
+
     def clear(self) -> None:
         """Let go of the step's tensors."""
-        if self._calls:
+        if self.raw_calls:
             if self._in_doubt:
-                self._draws, self._in_doubt = self._may_draw(), False
-            elif not self._steps & (self._steps - 1):
-                self._draws = self._in_doubt = True
-            self._steps += 1
+                self.draws, self._in_doubt = self._may_draw(), False
+            elif not self.steps & (self.steps - 1):
+                self.draws = self._in_doubt = True
+            self.steps += 1
             if self._learning:
                 self._copies = any(_versions(args) != versions for args, versions in self._versions)
                 self._learning = False
                 self._versions.clear()
-            self._calls.clear()
-            self._made.clear()
-        self._losses.clear()
+            self.raw_calls.clear()
+            self.made.clear()
+        self.raw_losses.clear()
         self.raw_backwards.clear()
-        self._failed = False
+        self.failed = False
 
     def _may_draw(self) -> bool:
         """Whether random numbers were drawn since the first call, or a model holds a layer that draws some."""
-        first, devices = self._calls[0][-2:]
+        first, devices = self.raw_calls[0][-2:]
         if first is None or is_transformed():
             return True
         if not torch.equal(first, random_state()) or accelerators.have_moved(devices):
             return True
-        modules = (part for call in self._calls for part in modules_of(call[0]))
+        modules = (part for call in self.raw_calls for part in modules_of(call[0]))
         return any("Drop" in type(part).__name__ for part in modules)
 
     def _is_users(self, code: CodeType) -> bool:
@@ -177,10 +185,10 @@ class StepMemory:
 
     def call(self, module: nn.Module, model: Model, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Remember the call of a model."""
-        calls = self._calls
-        if self._failed and not (self.raw_backwards and self.raw_backwards[-1][2] >= len(calls)):
+        calls = self.raw_calls
+        if self.failed and not (self.raw_backwards and self.raw_backwards[-1][2] >= len(calls)):
             self._forget(-1)  # whoever goes on has freed what it was given, as for a smaller batch
-        self._failed = False
+        self.failed = False
         if len(calls) >= (MOST_CALLS if module.training else MOST_EVALUATED):
             if self.raw_backwards:
                 return
@@ -191,14 +199,14 @@ class StepMemory:
             if self._learning:
                 self._versions.append((args, _versions(args)))
         site = None if code is self.caller or self._is_users(code) else site_of(frame)
-        state = random_state() if self._draws else None
-        devices = accelerators.streams() if self._draws and self._devices else ()
+        state = random_state() if self.draws else None
+        devices = accelerators.streams() if self.draws and self._devices else ()
         calls.append((module, model, args, copies, kwargs, code, frame.f_lasti, site, state, devices))
 
     def _forget(self, place: int) -> None:
         """Let go of a call."""
-        del self._calls[place]
-        self._made.clear()
+        del self.raw_calls[place]
+        self.made.clear()
         if self._learning:
             self._versions[place : place + 1 or None] = []
 
@@ -208,18 +216,18 @@ class StepMemory:
         target = args[1] if len(args) > 1 else kwargs.get("target")
         if not isinstance(output, torch.Tensor) or not isinstance(given, torch.Tensor):
             return
-        if len(self._losses) >= MOST_CALLS:
-            self._losses.pop(0)
+        if len(self.raw_losses) >= MOST_CALLS:
+            self.raw_losses.pop(0)
         caller = caller_of(frame) or frame
         wanted = ref(target) if isinstance(target, torch.Tensor) else None
-        self._losses.append((name, caller.f_code, caller.f_lasti, ref(given), wanted, ref(output)))
+        self.raw_losses.append((name, caller.f_code, caller.f_lasti, ref(given), wanted, ref(output)))
 
     def backward(self, caller: FrameType | None) -> None:
         """Remember a backward pass, where the user's own code asked for it."""
         if caller is None or not (caller.f_code is self.caller or is_users(caller)):
             return
         if len(self.raw_backwards) < MOST_CALLS:
-            self.raw_backwards.append((caller.f_code, caller.f_lasti, len(self._calls)))
+            self.raw_backwards.append((caller.f_code, caller.f_lasti, len(self.raw_calls)))
 
     def of(self, backward: Backward) -> Sequence[Call]:
         """Return the calls that belong to a backward pass."""

@@ -6,7 +6,7 @@ import math
 MEMORY, NUM_BEFORE = 0.05, 20
 # So many deviations above; a spread smaller than this, on the log scale, is taken for this: even the calmest loop
 # must rise by a third to stand out.
-FAR, LEAST_SPREAD = 6.0, 0.05
+FAR, LEAST_VARIANCE = 6.0, 0.05 * 0.05
 # Looks at once, and steps until one more is granted: a loop of nothing but spikes is not looked at each time.
 MOST_LOOKS, BETWEEN_LOOKS = 4, 500
 
@@ -22,21 +22,27 @@ class Outliers:
 
     def is_far(self, value: float) -> bool:
         """Take in a finite value; tell whether it stands far above the earlier ones."""
-        if value <= 0.0:
+        if self.is_near(value):
             return False
-        level = math.log(value)
+        away = FAR * math.sqrt(self._variance + LEAST_VARIANCE)  # one spike must not hide the next
         self._seen += 1
-        if self._seen == 1:
-            self._usual = level
-            return False
-        away = level - self._usual
-        most = FAR * math.sqrt(self._variance + LEAST_SPREAD * LEAST_SPREAD)
-        far = away > most and self._seen > NUM_BEFORE
-        if far:
-            away = most  # one spike must not hide the next
         self._usual += MEMORY * away
         self._variance += MEMORY * (away * away - self._variance)
-        return far
+        return True
+
+    def is_near(self, value: float) -> bool:
+        """Take in a finite value, unless it stands far above the earlier ones; tell whether it does not."""
+        if value <= 0.0:
+            return True
+        away = math.log(value) - self._usual
+        if self._seen >= NUM_BEFORE and away > FAR * math.sqrt(self._variance + LEAST_VARIANCE):
+            return False
+        if not self._seen:
+            self._usual, away = away, 0.0
+        self._seen += 1
+        self._usual += MEMORY * away
+        self._variance += MEMORY * (away * away - self._variance)
+        return True
 
     def may_look(self) -> bool:
         """Whether a dear look is still granted; one that is granted counts, and comes back after many values."""

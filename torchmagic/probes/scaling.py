@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.listeners import Listeners
 from torchmagic.probes.taps import Taps
 
 
@@ -13,9 +14,11 @@ class Scaling:
 
     def __init__(self) -> None:
         self.pair: tuple[weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
+        self._listeners: Listeners | None = None
 
     def attach(self, taps: Taps) -> None:
         """Listen for scalers."""
+        self._listeners = taps.listeners
         taps.on("scaled", self._scaled)
 
     def unscaled(self, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -28,3 +31,5 @@ class Scaling:
     def _scaled(self, loss: Any, scaled: Any) -> None:
         if isinstance(loss, torch.Tensor) and isinstance(scaled, torch.Tensor):
             self.pair = (weakref.ref(scaled), weakref.ref(loss))
+            if self._listeners is not None:
+                self._listeners.unlike()

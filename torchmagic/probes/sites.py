@@ -56,7 +56,7 @@ def caller_of(frame: FrameType | None) -> FrameType | None:
     found, fallback = frame, None
     while found is not None:
         code = found.f_code
-        kind = _kind(code.co_filename)
+        kind = kind_of(code.co_filename)
         if kind == "user" and code.co_name != RELAY:
             break
         if kind == "library" and fallback is None:
@@ -112,17 +112,17 @@ def source_of(file: str) -> str:
 
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs the user's own code."""
-    return _kind(frame.f_code.co_filename) == "user"
+    return kind_of(frame.f_code.co_filename) == "user"
 
 
 def is_librarys(frame: FrameType) -> bool:
     """Whether a frame runs code of a library other than torch and torchmagic."""
-    return _kind(frame.f_code.co_filename) == "library"
+    return kind_of(frame.f_code.co_filename) == "library"
 
 
 def is_users_file(filename: str) -> bool:
     """Whether a file holds the user's own code."""
-    return _kind(filename) == "user"
+    return kind_of(filename) == "user"
 
 
 def is_torchs(kind: type) -> bool:
@@ -163,7 +163,8 @@ def _past(entry: TracebackType | None) -> TracebackType | None:
 
 
 @cache
-def _kind(filename: str) -> str:
+def kind_of(filename: str) -> str:
+    """Return whose code a file holds: ``"torch"``, which torchmagic's own is as well, ``"library"`` or ``"user"``."""
     if filename.startswith((_OURS, _TORCH, "<frozen")):
         return "torch"
     is_librarys = filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(Path(filename).parts[:-1])

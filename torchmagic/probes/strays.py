@@ -79,6 +79,7 @@ class Strays:
         if user is not None:
             root = taps.stack[0]
             name = self._cast.path_of(taps.stack[-1]) or self._cast.path_of(root) or type(root).__name__
+            taps.listeners.unlike()  # what was made is counted as the step ends
             self._built.append((module, Site(user.f_code, user.f_lineno), name))
 
     def _look(
@@ -126,6 +127,8 @@ class Strays:
         for key in reached:
             self._strays[key].looks += 1
             self._fresh = True
+        if reached and self._taps is not None:
+            self._taps.listeners.unlike()
 
     def _hold_without_running(self) -> None:
         """Take in what models hold that have no parameter at all: no optimizer can be built for them."""

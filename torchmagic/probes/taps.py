@@ -7,38 +7,24 @@ from threading import get_ident
 from typing import Any
 from weakref import WeakSet
 
-import torch
-from torch import nn
 from torch.optim import optimizer as optimizers
 
 from torchmagic.probes import replay_wrappers
 from torchmagic.probes.compile_wrappers import compiler_arrival
 from torchmagic.probes.compiler import never_compiled
-from torchmagic.probes.events import EVENTS, WITHOUT_TENSORS
 from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
-from torchmagic.probes.listeners import Listener, Listeners
 from torchmagic.probes.patches import Patches
-from torchmagic.probes.sites import MEMO
-from torchmagic.probes.step_nesting import Nesting
+from torchmagic.probes.step_nesting import PLAIN, Nesting
 from torchmagic.probes.sync_debug import SYNC_DEBUG
-from torchmagic.probes.tracing import tracing_context
-from torchmagic.probes.turn import Turn
-from torchmagic.probes.user_modes import dispatch_modes, function_modes, plain_tensors, put_on, set_aside
-from torchmagic.probes.user_warnings import warn_at_user
+from torchmagic.probes.telling import Telling
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
-
-is_grad_enabled, set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
-tracing_state = torch._C._get_tracing_state
 
 # The taps that hook torch now.
 OPEN: WeakSet["Taps"] = WeakSet()
 
 
-class Taps:
-    """Hooks torch while open, and hands events to listeners.
-
-    Listeners run with gradients and the user's modes off, unseen by the taps, so that a probe may call torch. What a
-    listener raises goes to ``on_failure`` with its name and is never the user's, unless its type is in ``loud``.
+class Taps(Telling):
+    """Hooks torch while open, and hands events to listeners, as ``Telling`` has it.
 
     Args:
         on_failure: Told the listener's owner and the exception.
@@ -48,22 +34,18 @@ class Taps:
     def __init__(
         self, *, on_failure: Callable[[object, Exception], None], loud: tuple[type[Exception], ...] = ()
     ) -> None:
+        super().__init__(on_failure=on_failure, loud=loud)
         self.leaves = self.follows = self._sees_modules = False
         self.called: set[int] | None = None
         self.ranges: dict[int, Any] | None = None  # of modules, by identity, for ``see("modules")``
         self.ended_by: type[BaseException] | None = None  # what ended the run, once it is being closed
         self.communicating = self.alone = self.lost = False  # the last: a device, so that nothing more is heard
         self.carry: Callable[[Any, int, Any], Any] | None = None  # has what is started in other processes watched
-        self.clock, self.turn, self.nesting = PhaseClock(), Turn(), Nesting()
+        self.clock, self.nesting = PhaseClock(), Nesting()
         self.turn.partings.append(self.nesting.part)
-        self.spent = self.began = 0  # nanoseconds in listeners; what the clock said as the present event came
-        self.closed_at = 0  # what the clock said then; 0 before
-        self.stack: list[nn.Module] = []
-        self.grad_enabled = True
+        self.closed_at = 0  # what the clock said as this was closed; 0 before
+        self.stack: list[Any] = []
         self.scheduling = False
-        self._on_failure, self._loud = on_failure, loud
-        self.listeners = Listeners(EVENTS)
-        self.heard = self.listeners.awake
         self._patches = Patches()
         self._compiler = compiler_arrival(partial(self._replace, self._patches))
         self._seen = {what: Patches() for what in SEEN}
@@ -72,10 +54,9 @@ class Taps:
         self._handles: list[Any] = []
         self.anomaly_detection = replay_wrappers.Detection.OFF
         self._modes = ExitStack()
-        self._warnings: list[str] = []
         self.depth = self._step_began = self._phases_before = 0
         self.training, self.weighted = True, False  # the newest call; whether the newest backward was given gradients
-        self.quiet, self.capturing = True, False  # whether nothing is told; whether because a graph is captured
+        self.capturing = False  # whether nothing is told because a graph is captured
 
     @property
     def sees_leaves(self) -> bool:
@@ -105,14 +86,6 @@ class Taps:
 
     def _follow(self) -> None:
         self.follows = self.leaves or self._sees_modules or self.called is not None
-
-    def on(self, event: str, listener: Listener) -> None:
-        """Hand every event of this name to the listener."""
-        self.listeners.add(event, listener)
-
-    def rest(self, probe: object, *, until: int) -> None:
-        """Hand no events to a probe, and do not flush it, before a step: what hears nothing costs nothing."""
-        self.listeners.rest(probe, until=until)
 
     def open(self) -> None:
         """Hook torch."""
@@ -181,69 +154,36 @@ class Taps:
         for owner, name in places:
             self._replace(self._seen[what], owner, name, wrap)
 
-    def is_busy(self) -> bool:
-        """Whether listeners are at work; any thread may ask."""
-        return self.quiet
-
-    @never_compiled
-    def emit(self, event: str, *arguments: Any) -> None:
-        """Hand an event to its listeners."""
-        listeners = self.listeners.awake[event]
-        if not listeners or self.quiet or tracing_state() is not None or tracing_context() is not None:
-            return  # what we computed would be in the trace; what a compiler computes with has no values
-        if get_ident() != self.turn.ident and not self.turn.is_mine():
-            return
-        self.began = now()
-        self.quiet = MEMO.open = True
-        grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
-        aside = set_aside() if SYNC_DEBUG.mode or dispatch_modes() or function_modes() else None
-        if grad_enabled:
-            set_grad_enabled(False)
-        try:
-            with plain_tensors():
-                for listener in listeners:
-                    try:
-                        listener(*arguments)
-                    except self._loud:
-                        raise
-                    except Exception as error:  # noqa: BLE001 - the wall: a probe's failure is never the user's
-                        self._on_failure(getattr(listener, "__self__", listener), error)
-        finally:
-            if grad_enabled:
-                set_grad_enabled(True)
-            if aside is not None:
-                put_on(aside)
-            self.quiet = MEMO.open = False
-            MEMO.known = None
-            self.spent += now() - self.began
-        if self._warnings:
-            self._warn_now()
-
-    def _warn_now(self) -> None:
-        while self._warnings:
-            warn_at_user(self._warnings.pop(0))
-
-    def warn(self, sentence: str) -> None:
-        """Warn the user at the line that runs, once the event that is under way is over."""
-        self._warnings.append(sentence)
-
     def _replace(self, patches: Patches, owner: Any, name: str, wrap: Wrapper) -> None:
         patches.replace(owner, name, lambda original: wrap(self, original))
 
     @never_compiled
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if self.quiet or not self.turn.trains(self.is_busy) or not self.nesting.begins(optimizer):
+        turn, nesting = self.turn, self.nesting
+        if self.quiet or not ((turn.has_learned and get_ident() == turn.ident) or turn.trains(self.is_busy)):
             return
-        self.emit("step_begin", optimizer, frame_at(1))
+        if type(optimizer) in PLAIN and not nesting.under_way:  # as in most steps, without one more function
+            nesting.under_way.append(id(optimizer))
+            nesting.begun += 1
+        elif not nesting.begins(optimizer):
+            return
+        if (way := self.ways["step_begin"]) is None or not way(optimizer, frame_at(1)):
+            self.emit("step_begin", optimizer, frame_at(1))
         clock = self.clock
         self._phases_before = clock.forward + clock.backward + clock.data
         self._step_began = now() - self.spent
 
     @never_compiled
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if get_ident() != self.turn.ident or not self.nesting.ends(optimizer):
+        if get_ident() != self.turn.ident:
+            return
+        under_way = self.nesting.under_way
+        if type(optimizer) in PLAIN and under_way and under_way[0] == id(optimizer):
+            under_way.clear()
+        elif not self.nesting.ends(optimizer):
             return
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
         clock.optimizer += max(0, took - within)
-        self.emit("step_end", optimizer, took)
+        if (way := self.ways["step_end"]) is None or not way(optimizer, took):
+            self.emit("step_end", optimizer, took)

@@ -31,7 +31,11 @@ class Timing:
 
     def flush(self, step: int) -> None:
         """Close the step: what no phase took is the user's other code."""
-        clock, (present, spent) = self._clock, read_clocks(self._meter)
+        self.close(step, *read_clocks(self._meter))
+
+    def close(self, step: int, present: int, spent: int) -> None:
+        """Close the step at a time, by which torchmagic has taken so much (both ns)."""
+        clock = self._clock
         whole = present - self._step_began
         ours = spent - self._spent_before
         phases = clock.data, clock.forward, clock.backward, clock.optimizer
@@ -40,14 +44,18 @@ class Timing:
             data, forward, backward, optimizer = phases
             other = whole - ours - data - forward - backward - optimizer
             row = data / 1e9, forward / 1e9, backward / 1e9, optimizer / 1e9, other / 1e9 if other > 0 else 0.0
-            self._recorder.append("seconds", row, PHASES)
+            frame = self._recorder.newest.get("seconds")
+            if frame is not None:  # by the short way: this is done at every step
+                frame.append(step, row)
+            else:
+                self._recorder.append("seconds", row, PHASES)
         self._step_began, self._spent_before = present, spent
         self._pacer.earn(whole - ours if whole > ours else 0, ours)
 
     def detach(self) -> None:
         """Hand over what came after the last step, such as an evaluation."""
         if self._recorder is not None:
-            self.flush(0)
+            self.flush(self._recorder.step)
             self._recorder = None
 
 

@@ -40,6 +40,7 @@ class Switchboard(Protocol):
     called: set[int] | None
     clock: "PhaseClock"
     heard: Mapping[str, Sequence[Any]]
+    ways: Mapping[str, Callable[..., bool] | None]
     ranges: Mapping[int, Any] | None
     turn: Turn
 
@@ -61,22 +62,30 @@ class PhaseClock:
 
 def wrap_backward(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.autograd.backward``, which ``Tensor.backward`` calls; what recomputes inside makes no events."""
-    heard, turn = taps.heard, taps.turn
+    heard, ways, turn = taps.heard, taps.ways, taps.turn
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         mine = turn.has_learned and get_ident() == turn.ident
         if taps.quiet or is_compiling() or not (mine or turn.trains(taps.is_busy)):
             return original(tensors, *args, **kwargs)
         taps.weighted = (args[0] if args else kwargs.get("grad_tensors")) is not None
-        taps.emit("backward_begin", tensors, frame_at(1))
+        if (way := ways["backward_begin"]) is None or not way(tensors, frame_at(1)):
+            taps.emit("backward_begin", tensors, frame_at(1))
         if heard["backward_of_leaf"] and type(tensors) in PLAIN and tensors.is_leaf:
             taps.emit("backward_of_leaf", tensors, frame_at(1))
+        depth, leaves, stack = taps.depth, taps.leaves, taps.stack
+        taps.depth, taps.leaves, taps.stack = 1, False, []
+        began = now() - taps.spent
         try:
-            result, took = _go_backward(taps, original, tensors, args, kwargs)
+            result = original(tensors, *args, **kwargs)
         except BaseException as error:
+            taps.depth, taps.leaves, taps.stack = depth, leaves, stack
             hide_ours(error)
             taps.emit("backward_error", tensors, frame_at(1), error)
             raise
+        taps.depth, taps.leaves, taps.stack = depth, leaves, stack
+        took = now() - taps.spent - began
+        taps.clock.backward += took
         if heard["backward_end"]:
             taps.emit("backward_end", tensors, took)
         return result

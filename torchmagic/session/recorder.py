@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from torchmagic.records.series import Frame
 from torchmagic.session.run import Run
 
 # The run's clock is read no more often than this (ns).
@@ -19,12 +20,16 @@ class Recorder:
     Args:
         run: The run.
         metered: Tells the nanoseconds spent inside torchmagic so far.
+
+    Attributes:
+        newest: What the newest row of each metric went to; ``append`` finds it there, or makes it.
     """
 
-    __slots__ = ("_metered", "_read_ns", "_run", "_started_ns")
+    __slots__ = ("_metered", "_read_ns", "_run", "_started_ns", "newest")
 
     def __init__(self, run: Run, *, metered: Callable[[], int] = int) -> None:
         self._run, self._metered = run, metered
+        self.newest: Mapping[str, Frame] = run.newest
         self._started_ns = self._read_ns = time.perf_counter_ns()
 
     def set_back(self, nanoseconds: int) -> None:

@@ -1,0 +1,184 @@
+"""This file is a training that now and then does what trainings do besides: by a plan, and the same each time."""
+
+import math
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every how many steps a training does each of these; 0 for never."""
+
+    accumulate: int = 1
+    alone: int = 0  # a loss that nothing comes of
+    built: int = 0  # a module that nobody calls
+    clip: int = 0
+    closure: int = 0
+    evaluate: int = 0
+    fails: int = 0  # a forward, with an exception that is caught
+    frozen: int = 0  # a weight, or thawed
+    graph: int = 0  # of the gradients
+    mode: int = 0  # of the user's around torch's functions
+    nan: int = 0  # in a batch
+    new_group: int = 0
+    other_line: int = 0  # with another loss, by torch's function
+    scaled: int = 0
+    second_backward: int = 0
+    second_model: int = 0
+    shorter: int = 0  # batch
+    spike: int = 0
+    begins_inside: bool = False
+    loss_is_module: bool = True
+    rate_is_tensor: bool = False
+
+
+EVENTS = [name for name, value in vars(Plan()).items() if type(value) is int and name != "accumulate"]
+
+
+class Brittle(nn.Module):
+    """Raises for a batch of one."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3))
+
+    def forward(self, x):
+        """Give three numbers a row."""
+        if len(x) == 1:
+            raise ValueError("one row")
+        return self.body(x)
+
+
+class Silent(torch.overrides.TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        """Call what is called."""
+        return func(*args, **(kwargs or {}))
+
+
+class Training:
+    """What is trained, and each deed of a step."""
+
+    def __init__(self, plan):
+        torch.manual_seed(1)
+        self.plan, self.step = plan, 0
+        self.model, self.other = Brittle(), nn.Linear(6, 3)
+        rate = torch.tensor(0.05) if plan.rate_is_tensor else 0.05
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=rate)
+        self.second = torch.optim.SGD(self.other.parameters(), lr=0.1)
+        self.criterion = nn.CrossEntropyLoss() if plan.loss_is_module else functional.cross_entropy
+        self.scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+        self.batches = [torch.randn(8, 6) for _ in range(7)]
+        self.losses = []
+
+    def does(self, event):
+        """Whether it is time."""
+        every = getattr(self.plan, event)
+        return bool(every) and self.step % every == every - 1
+
+    def run(self, steps):
+        """Train; return all weights and losses."""
+        for self.step in range(1, steps + 1):
+            x, y = self.batch()
+            self.do_besides(x)
+            loss = self.go_backward(x, y)
+            self.losses.append(loss.detach().clone())
+            self.change_gradients()
+            if self.step % self.plan.accumulate == 0:
+                self.make_step(x, y)
+            self.evaluate(x, y)
+        return [each.detach().clone() for each in (*self.model.parameters(), *self.other.parameters(), *self.losses)]
+
+    def batch(self):
+        """Return the inputs and labels of the step."""
+        x = self.batches[self.step % len(self.batches)]
+        y = x[:, :3].argmax(1)
+        if self.does("nan"):
+            x = x.clone()
+            x[0, 0] = math.nan
+        return (x[:5], y[:5]) if self.does("shorter") else (x, y)
+
+    def do_besides(self, x):
+        """Do what comes before the forward."""
+        if self.does("new_group"):
+            self.optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))], "lr": 0.01})
+        if self.does("frozen"):
+            weight = self.model.body[0].weight
+            weight.requires_grad_(not weight.requires_grad)
+        if self.does("built"):
+            nn.Linear(2, 2)
+        if self.does("alone"):
+            functional.cross_entropy(torch.randn(4, 3), torch.randint(3, (4,)))
+        if self.does("fails"):
+            with suppress(ValueError):
+                self.model(x[:1])
+
+    def go_backward(self, x, y):
+        """Return the loss that was gone backward from."""
+        with Silent() if self.does("mode") else nullcontext():
+            if self.does("other_line"):
+                loss = functional.mse_loss(self.model(x), functional.one_hot(y, 3).float())
+                torch.autograd.backward(loss)
+                return loss
+            loss = self.loss(x, y)
+            if self.does("scaled"):
+                self.scaler.scale(loss).backward()
+            elif self.does("graph"):
+                loss.backward(create_graph=True)
+            else:
+                loss.backward()
+        if self.does("second_backward"):
+            self.loss(x, y).backward()
+        return loss
+
+    def loss(self, x, y):
+        """Return the loss of a batch."""
+        given = self.model(x)
+        if self.does("second_model"):
+            given = given + self.other(x)
+        loss = self.criterion(given, y)
+        return loss / self.plan.accumulate if self.plan.accumulate > 1 else loss
+
+    def change_gradients(self):
+        """Do what comes between backward and step."""
+        if self.does("spike"):
+            for parameter in self.model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad.mul_(1e4)
+        if self.does("clip"):
+            nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+
+    def make_step(self, x, y):
+        """Make the step."""
+        if self.does("closure"):
+            self.optimizer.step(lambda: self.again(x, y))
+        elif self.does("scaled") and not self.does("other_line"):
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        else:
+            self.optimizer.step()
+        if self.does("second_model"):
+            self.second.step()
+            self.second.zero_grad()
+        self.optimizer.zero_grad()
+
+    def again(self, x, y):
+        """Be a closure."""
+        self.optimizer.zero_grad()
+        loss = self.loss(x, y)
+        loss.backward()
+        return loss
+
+    def evaluate(self, x, y):
+        """Evaluate on three batches, if it is time."""
+        if self.does("evaluate"):
+            self.model.eval()
+            with torch.no_grad():
+                for _ in range(3):
+                    self.criterion(self.model(x), y)
+            self.model.train()
