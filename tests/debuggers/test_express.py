@@ -12,7 +12,10 @@ from torchmagic.debuggers import watching
 from torchmagic.debuggers.express import Express
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
+from torchmagic.probes.cast import Cast
+from torchmagic.probes.device_asserts import DeviceAsserts
 from torchmagic.probes.gradients import Gradients
+from torchmagic.probes.nonfinite import Nonfinite
 from torchmagic.records.note import EnvironmentRecord, FailureRecord
 from torchmagic.session.session import Session
 
@@ -24,12 +27,40 @@ TIMED = ("seconds", "rss_bytes", "free_bytes", "memory_bytes")
 pytestmark = pytest.mark.filterwarnings("ignore:Using backward")
 
 
+def state(watch):
+    """Return what the probes have noted of a step so far."""
+    found = {type(each): each for each in watch._crew.probes}
+    cast, nonfinite, gradients = found[Cast], found[Nonfinite], found[Gradients]
+    memory, explosions = nonfinite.memory, nonfinite.weights.explosions
+    called = [
+        (model.name, [each.sum().item() for each in args], code.co_name, lasti, None if state is None else state.sum())
+        for _, model, args, _, _, code, lasti, _, state, _ in memory.raw_calls
+    ]
+    compared = [(name, code.co_name, lasti, given() is None) for name, code, lasti, given, *_ in memory.raw_losses]
+    backwards = [(code.co_name, lasti, before) for code, lasti, before in memory.raw_backwards]
+    noted = [
+        (each.name, each.last_step, explosions.rates.get(id(each.ref()))) for each in cast.at_work.members if each.ref()
+    ]
+    loss = nonfinite.loss() if nonfinite.loss is not None else None
+    return repr(
+        (
+            (watch.run.steps, watch._taps.listeners.step, nonfinite.births.step, found[DeviceAsserts].over),
+            (cast.called and cast.called.name, cast.current and cast.current.name, cast.learned_at, cast.at_work.steps),
+            (called, compared, backwards, memory.steps, memory.draws, memory.failed, loss, noted),
+            (list(explosions.norms)[-3:], gradients.total, gradients.alarmed, gradients.inside is None),
+        )
+    )
+
+
 def watched(plan, level="basic", steps=STEPS):
-    """Return the run of a training with looks at fixed steps, and its numbers."""
-    watch, training = Watch(Settings(save=False, level=level, every=16), session=Session()), Training(plan)
+    """Return the run of a training with looks at fixed steps, what was noted in each, what it saw, and its numbers."""
+    watch, training, noted = Watch(Settings(save=False, level=level, every=16), session=Session()), Training(plan), []
     run = watch.start()
     try:
-        return run, (Training(plan) if plan.begins_inside else training).run(steps)
+        training = Training(plan) if plan.begins_inside else training
+        training.look = lambda: noted.append(state(watch))
+        numbers = training.run(steps)
+        return run, noted, training.seen, numbers
     finally:
         watch.stop()
 
@@ -53,9 +84,12 @@ def told(run):
 
 
 def check(plan, level="basic"):
-    (run, numbers), (wanted, same) = watched(plan, level), listened(plan, level)
+    run, noted, seen, numbers = watched(plan, level)
+    wanted, noted_by_listeners, seen_with_them, same = listened(plan, level)
     assert not run.of(FailureRecord)
+    assert noted == noted_by_listeners
     assert told(run) == told(wanted)
+    assert seen == seen_with_them
     assert all(each.isnan().any() or torch.equal(each, other) for each, other in zip(numbers, same, strict=True))
 
 
@@ -80,9 +114,10 @@ def test_a_run_by_express_is_the_run_that_listeners_make(plan):
     check(plan)
 
 
+@pytest.mark.parametrize("every", [2, 13, 70])
 @pytest.mark.parametrize("event", EVENTS)
-def test_what_happens_now_and_then_is_seen_as_ever(event):
-    check(Plan(**{event: 13}))
+def test_what_happens_now_and_then_is_seen_as_ever(event, every):
+    check(Plan(**{event: every}))
 
 
 def test_batches_whose_gradients_add_up_are_seen_as_ever():
@@ -124,7 +159,7 @@ def test_one_that_fails_is_off_and_said_and_listeners_go_on(monkeypatch):
 
     monkeypatch.setattr(Gradients, "begins_shortly", broken)
     with pytest.warns(RuntimeWarning, match="Express failed and is off"):
-        run, _ = watched(Plan())
+        run, *_ = watched(Plan())
     assert [each.probe for each in run.of(FailureRecord)] == ["Express"]
     assert told(run)["frames"] == told(listened(Plan())[0])["frames"]
 

@@ -25,6 +25,7 @@ class Plan:
     mode: int = 0  # of the user's around torch's functions
     nan: int = 0  # in a batch
     new_group: int = 0
+    new_parameter: int = 0  # in the group that there is
     other_line: int = 0  # with another loss, by torch's function
     scaled: int = 0
     second_backward: int = 0
@@ -54,19 +55,30 @@ class Brittle(nn.Module):
 
 
 class Silent(torch.overrides.TorchFunctionMode):
-    """A mode that changes nothing."""
+    """A mode that changes nothing, and counts what it sees."""
+
+    def __init__(self, seen):
+        super().__init__()
+        self.seen = seen
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         """Call what is called."""
+        self.seen.append(func)
         return func(*args, **(kwargs or {}))
 
 
 class Training:
-    """What is trained, and each deed of a step."""
+    """What is trained, and each deed of a step.
+
+    Attributes:
+        look: Called between the deeds.
+        seen: What modes and hooks of the user's were shown.
+    """
 
     def __init__(self, plan):
         torch.manual_seed(1)
         self.plan, self.step = plan, 0
+        self.look, self.seen = list, []
         self.model, self.other = Brittle(), nn.Linear(6, 3)
         rate = torch.tensor(0.05) if plan.rate_is_tensor else 0.05
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=rate)
@@ -89,10 +101,18 @@ class Training:
             loss = self.go_backward(x, y)
             self.losses.append(loss.detach().clone())
             self.change_gradients()
+            self.look()
             if self.step % self.plan.accumulate == 0:
-                self.make_step(x, y)
+                with self.hooks() if self.does("graph") else nullcontext():
+                    self.make_step(x, y)
+            self.look()
             self.evaluate(x, y)
+            self.look()
         return [each.detach().clone() for each in (*self.model.parameters(), *self.other.parameters(), *self.losses)]
+
+    def hooks(self):
+        """Return hooks on what graphs save."""
+        return torch.autograd.graph.saved_tensors_hooks(lambda saved: self.seen.append(0) or saved, lambda saved: saved)
 
     def batch(self):
         """Return the inputs and labels of the step."""
@@ -107,6 +127,8 @@ class Training:
         """Do what comes before the forward."""
         if self.does("new_group"):
             self.optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))], "lr": 0.01})
+        if self.does("new_parameter"):
+            self.optimizer.param_groups[0]["params"].append(nn.Parameter(torch.zeros(2)))
         if self.does("frozen"):
             weight = self.model.body[0].weight
             weight.requires_grad_(not weight.requires_grad)
@@ -120,7 +142,7 @@ class Training:
 
     def go_backward(self, x, y):
         """Return the loss that was gone backward from."""
-        with Silent() if self.does("mode") else nullcontext():
+        with Silent(self.seen) if self.does("mode") else nullcontext():
             if self.does("other_line"):
                 loss = functional.mse_loss(self.model(x), functional.one_hot(y, 3).float())
                 torch.autograd.backward(loss)
@@ -162,7 +184,7 @@ class Training:
             self.scaler.update()
         else:
             self.optimizer.step()
-        if self.does("second_model"):
+        if self.does("second_model") and self.other.weight.grad is not None:
             self.second.step()
             self.second.zero_grad()
         self.optimizer.zero_grad()
