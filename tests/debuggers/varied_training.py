@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,18 @@ class Plan:
     fails: int = 0  # a forward, with an exception that is caught
     frozen: int = 0  # a weight, or thawed
     graph: int = 0  # of the gradients
-    mode: int = 0  # of the user's around torch's functions
+    mode: int = 0  # of the user's around torch's operators
     nan: int = 0  # in a batch
     new_group: int = 0
     new_parameter: int = 0  # in the group that there is
     other_line: int = 0  # with another loss, by torch's function
+    rate: int = 0  # which changes
     scaled: int = 0
     second_backward: int = 0
     second_model: int = 0
     shorter: int = 0  # batch
     spike: int = 0
+    teacher: int = 0  # another model, which nobody trains
     begins_inside: bool = False
     loss_is_module: bool = True
     rate_is_tensor: bool = False
@@ -54,14 +57,14 @@ class Brittle(nn.Module):
         return self.body(x)
 
 
-class Silent(torch.overrides.TorchFunctionMode):
-    """A mode that changes nothing, and counts what it sees."""
+class Silent(TorchDispatchMode):
+    """A mode that changes nothing, and keeps what it sees."""
 
     def __init__(self, seen):
         super().__init__()
         self.seen = seen
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Call what is called."""
         self.seen.append(func)
         return func(*args, **(kwargs or {}))
@@ -103,12 +106,16 @@ class Training:
             self.change_gradients()
             self.look()
             if self.step % self.plan.accumulate == 0:
-                with self.hooks() if self.does("graph") else nullcontext():
+                with self.hooks() if self.does("graph") else self.mode():
                     self.make_step(x, y)
             self.look()
             self.evaluate(x, y)
             self.look()
         return [each.detach().clone() for each in (*self.model.parameters(), *self.other.parameters(), *self.losses)]
+
+    def mode(self):
+        """Return a mode, if it is time."""
+        return Silent(self.seen) if self.does("mode") else nullcontext()
 
     def hooks(self):
         """Return hooks on what graphs save."""
@@ -129,6 +136,8 @@ class Training:
             self.optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))], "lr": 0.01})
         if self.does("new_parameter"):
             self.optimizer.param_groups[0]["params"].append(nn.Parameter(torch.zeros(2)))
+        if self.does("rate"):
+            self.optimizer.param_groups[0]["lr"] *= 0.5
         if self.does("frozen"):
             weight = self.model.body[0].weight
             weight.requires_grad_(not weight.requires_grad)
@@ -142,7 +151,7 @@ class Training:
 
     def go_backward(self, x, y):
         """Return the loss that was gone backward from."""
-        with Silent(self.seen) if self.does("mode") else nullcontext():
+        with self.mode():
             if self.does("other_line"):
                 loss = functional.mse_loss(self.model(x), functional.one_hot(y, 3).float())
                 torch.autograd.backward(loss)
@@ -163,6 +172,8 @@ class Training:
         given = self.model(x)
         if self.does("second_model"):
             given = given + self.other(x)
+        if self.does("teacher"):
+            given = given + 0.1 * self.other(x).detach()
         loss = self.criterion(given, y)
         return loss / self.plan.accumulate if self.plan.accumulate > 1 else loss
 
