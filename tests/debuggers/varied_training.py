@@ -182,7 +182,7 @@ class Training:
         if self.does("spike"):
             for parameter in self.model.parameters():
                 if parameter.grad is not None:
-                    parameter.grad.mul_(1e4)
+                    parameter.grad.mul_(1e12)
         if self.does("clip"):
             nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
 
