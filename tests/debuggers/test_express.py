@@ -166,6 +166,26 @@ def test_one_that_fails_is_off_and_said_and_listeners_go_on(monkeypatch):
     assert told(run)["frames"] == told(listened(Plan())[0])["frames"]
 
 
+def test_who_is_told_of_each_step_may_fail_once_and_no_step_counts_twice():
+    told_of = []
+
+    def on_step(run):
+        told_of.append(run.steps)
+        if len(told_of) == 100:
+            raise LookupError("no such thing")
+
+    watch, training = Watch(Settings(save=False), session=Session(), on_step=on_step), Training(Plan())
+    run = watch.start()
+    try:
+        with pytest.warns(RuntimeWarning, match="Watch failed"):
+            training.run(STEPS)
+    finally:
+        watch.stop()
+    assert told_of == list(range(1, 101))
+    assert run.steps == STEPS
+    assert [each.error for each in run.of(FailureRecord)] == ["LookupError: no such thing"]
+
+
 def test_what_was_given_in_a_step_is_let_go_of_at_its_end():
     watch, training = Watch(Settings(save=False), session=Session()), Training(Plan())
     watch.start()

@@ -63,6 +63,7 @@ class Express:
         self._memory, self._explosions = self._nonfinite.memory, self._nonfinite.weights.explosions
         self._until = 0
         self._due = 0.0
+        self._closer: object = None
         self._on_step: Callable[[Run], None] | None = None
 
     def arm(self, step: int, *, due: float, closer: object, on_step: Callable[[Run], None] | None) -> None:
@@ -75,7 +76,7 @@ class Express:
             on_step: What else that does.
         """
         listeners, cast, nonfinite = self._taps.listeners, self._cast, self._nonfinite
-        self._due, self._on_step = due, on_step
+        self._due, self._closer, self._on_step = due, closer, on_step
         if self._is_off or (listeners.has_ways and step + 1 < self._until):
             return
         listeners.unlike()
@@ -214,7 +215,7 @@ class Express:
             self._nonfinite.births.step = taps.listeners.step = step
             self._recorder.count_step()
             if self._on_step is not None:
-                self._on_step(self._run)
+                self._tell_step(self._on_step)
         except Exception as error:  # noqa: BLE001 - the wall
             return self._fails(error)
         else:
@@ -222,6 +223,14 @@ class Express:
         finally:
             taps.quiet = False
             taps.spent += now() - began
+
+    def _tell_step(self, on_step: Callable[[Run], None]) -> None:
+        """Tell of a step that is closed; the next one has its listeners told where that fails."""
+        try:
+            on_step(self._run)
+        except Exception as error:  # noqa: BLE001 - the wall
+            self._taps.listeners.unlike()
+            self._on_failure(self._closer, error)
 
     def _fails(self, error: Exception) -> bool:
         """Go on without, and say so."""

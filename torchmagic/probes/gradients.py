@@ -128,7 +128,7 @@ class Gradients:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if (gradient := parameter.grad) is not None:
-                    if gradient.requires_grad:
+                    if type(gradient) is not torch.Tensor or gradient.requires_grad:
                         return None
                     gradients.append(gradient)
         total = small_norm(gradients) if gradients else None

@@ -158,7 +158,7 @@ class Losses:
         if name is None or node is None or recorder is None or node.name() in SCALING:
             return False
         row, rows, value = recorder.newest.get("loss"), self._rows[name[0]], loss.item()
-        if row is None or row.subjects != name or not math.isfinite(value):
+        if row is None or row.subjects != name or type(value) is not float or not math.isfinite(value):
             return False
         if rows.changed(loss, value):
             recorder.append("loss_rows", (rows.known,), name)
