@@ -1,5 +1,6 @@
 """This file tests the express: a run that goes by it is, to the last number, the run that listeners would have made."""
 
+import sys
 from collections import Counter
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from varied_training import EVENTS, Plan, Training
 
-from torchmagic.debuggers import watching
+from torchmagic.debuggers import express, watching
 from torchmagic.debuggers.express import Express
 from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
@@ -171,23 +172,23 @@ def test_who_is_told_of_each_step_may_fail_once_and_no_step_counts_twice():
 
     def on_step(run):
         told_of.append(run.steps)
-        if len(told_of) == 100:
+        if sys._getframe(1).f_code.co_filename == express.__file__:
             raise LookupError("no such thing")
 
-    watch, training = Watch(Settings(save=False), session=Session(), on_step=on_step), Training(Plan())
+    watch, training = Watch(Settings(save=False, level="basic"), session=Session(), on_step=on_step), Training(Plan())
     run = watch.start()
     try:
         with pytest.warns(RuntimeWarning, match="Watch failed"):
             training.run(STEPS)
     finally:
         watch.stop()
-    assert told_of == list(range(1, 101))
+    assert told_of == list(range(1, told_of[-1] + 1))
     assert run.steps == STEPS
     assert [each.error for each in run.of(FailureRecord)] == ["LookupError: no such thing"]
 
 
 def test_what_was_given_in_a_step_is_let_go_of_at_its_end():
-    watch, training = Watch(Settings(save=False), session=Session()), Training(Plan())
+    watch, training = Watch(Settings(save=False, level="basic"), session=Session()), Training(Plan())
     watch.start()
     try:
         training.run(120)
