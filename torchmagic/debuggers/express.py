@@ -11,6 +11,7 @@ from torch import nn
 
 from torchmagic.debuggers.crew import Crew
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.compiler import MARKS_CALLS, never_compiled
 from torchmagic.probes.device_asserts import DeviceAsserts
 from torchmagic.probes.gradients import Gradients
 from torchmagic.probes.losses import Losses
@@ -61,8 +62,7 @@ class Express:
         self._asserts: DeviceAsserts = found[DeviceAsserts]
         self._flushed = [found[kind] for kind in (Cast, DeviceAsserts, Timing, Nonfinite, Strays)]
         self._memory, self._explosions = self._nonfinite.memory, self._nonfinite.weights.explosions
-        self._until = 0
-        self._due = 0.0
+        self._until, self._due = 0, 0.0
         self._closer: object = None
         self._on_step: Callable[[Run], None] | None = None
 
@@ -80,8 +80,8 @@ class Express:
         if self._is_off or (listeners.has_ways and step + 1 < self._until):
             return
         listeners.unlike()
-        doubling = 1 << (step - 1).bit_length()
-        self._until = min(step + nonfinite.num_calm(), doubling, cast.next_look, listeners.next_wake)
+        until = step + nonfinite.num_calm(), 1 << (step - 1).bit_length(), cast.next_look, listeners.next_wake
+        self._until = min(until)
         if step + 1 >= self._until or cast.untold or len(cast.at_work.members) != 1:
             return
         listeners.has_ways = True
@@ -95,6 +95,7 @@ class Express:
             if listeners.owners(event) == owners and (event != "step_end" or self._crew.flushed == self._flushed):
                 listeners.ways[event] = way
 
+    @never_compiled
     def _root(self, module: nn.Module, args: Any, kwargs: Any, frame: FrameType) -> bool:
         taps, cast, memory, began = self._taps, self._cast, self._memory, now()
         try:
@@ -104,9 +105,9 @@ class Express:
             if not (module.training and taps.training and is_grad_enabled()):
                 return False
             code, calls = frame.f_code, memory.raw_calls
-            if code is not memory.caller and kind_of(code.co_filename) != "user":
-                return False
             if memory.failed or len(calls) >= MOST_CALLS or tracing_state() is not None:
+                return False
+            if code is not memory.caller and kind_of(code.co_filename) != "user":
                 return False
             state = random_state() if memory.draws else None
             calls.append((module, model, args, args, kwargs, code, frame.f_lasti, None, state, ()))
@@ -119,19 +120,18 @@ class Express:
         finally:
             taps.spent += now() - began
 
+    @never_compiled
     def _loss(self, name: str, args: Any, _kwargs: Any, output: Any, frame: FrameType) -> bool:
-        memory, began = self._memory, now()
-        losses, code = memory.raw_losses, frame.f_code
+        losses, code, began = self._memory.raw_losses, frame.f_code, now()
         try:
             if len(args) < PAIR or not (type(args[0]) is type(args[1]) is type(output) is torch.Tensor):
                 return False
             if get_ident() != self._taps.turn.ident or len(losses) >= MOST_CALLS or not is_grad_enabled():
                 return False
             while (kind := kind_of(code.co_filename)) == "torch" or code.co_name == RELAY:
-                if frame.f_back is None:
+                if (above := frame.f_back) is None:
                     return False
-                frame = frame.f_back
-                code = frame.f_code
+                frame, code = above, above.f_code
             if kind != "user":
                 return False
             losses.append((name, code, frame.f_lasti, ref(args[0]), ref(args[1]), ref(output)))
@@ -142,6 +142,7 @@ class Express:
         finally:
             self._taps.spent += now() - began
 
+    @never_compiled
     def _backward(self, loss: Any, frame: FrameType) -> bool:
         taps, memory, began = self._taps, self._memory, now()
         taps.quiet = True
@@ -165,6 +166,7 @@ class Express:
             taps.quiet = False
             taps.spent += now() - began
 
+    @never_compiled
     def _step_begins(self, optimizer: torch.optim.Optimizer, _frame: FrameType) -> bool:
         taps, cast, began = self._taps, self._cast, now()
         taps.quiet = True
@@ -192,6 +194,7 @@ class Express:
             taps.quiet = False
             taps.spent += now() - began
 
+    @never_compiled
     def _step_ends(self, _optimizer: Any, _took: int) -> bool:
         taps, gradients, memory, began = self._taps, self._gradients, self._memory, now()
         inside, step = gradients.inside, self._run.steps + 1
@@ -210,8 +213,7 @@ class Express:
                 memory.made.clear()
             memory.raw_losses.clear()
             memory.raw_backwards.clear()
-            memory.failed = False
-            self._nonfinite.loss = None
+            memory.failed, self._nonfinite.loss = False, None
             self._nonfinite.births.step = taps.listeners.step = step
             self._recorder.count_step()
             if self._on_step is not None:
@@ -243,7 +245,6 @@ class Express:
 def express_of(
     taps: Taps, crew: Crew, recorder: Recorder, run: Run, *, on_failure: Callable[[object, Exception], None]
 ) -> Express | None:
-    """Return the express of a run, None where one of the probes that it stands for is not among the crew."""
-    if not {type(each) for each in crew.probes} >= STOOD_FOR:
-        return None
-    return Express(taps, crew, recorder, run, on_failure)
+    """Return the express of a run, None where a probe that it stands for is not there, or all could be compiled."""
+    there = MARKS_CALLS and {type(each) for each in crew.probes} >= STOOD_FOR
+    return Express(taps, crew, recorder, run, on_failure) if there else None

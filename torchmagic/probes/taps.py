@@ -185,5 +185,5 @@ class Taps(Telling):
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure
         clock.optimizer += max(0, took - within)
-        if (way := self.ways["step_end"]) is None or not way(optimizer, took):
+        if self.quiet or (way := self.ways["step_end"]) is None or not way(optimizer, took):
             self.emit("step_end", optimizer, took)
