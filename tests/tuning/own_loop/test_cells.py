@@ -324,13 +324,13 @@ def test_a_loop_of_a_library_is_named(notebook, tmp_path, monkeypatch):
     file = tmp_path / "fitting.py"
     file.write_text("def fit(step):\n    for _ in range(3):\n        step()\n")
     monkeypatch.setattr(sites, "_LIBRARIES", (str(tmp_path),))
-    sites._kind.cache_clear()
+    sites.kind_of.cache_clear()
     names = {"__name__": "fitting"}
     exec(compile(file.read_text(), str(file), "exec"), names)  # noqa: S102 - a library
     notebook.names["fit"] = names["fit"]
     with pytest.raises(NoStepError, match=r"that of a library, fitting\.fit\(\); write the loop in the cell"):
         notebook.bench("def step():\n    model(x).sum().backward()\n    optimizer.step()\nfit(step)\n")
-    sites._kind.cache_clear()
+    sites.kind_of.cache_clear()
 
 
 def test_two_models_that_train_against_each_other_are_measured(notebook):
