@@ -118,7 +118,8 @@ def _rows(tensor: torch.Tensor) -> NDArray[np.float64]:
 def _spread(values: NDArray[np.float64]) -> float:
     """Return the standard deviation over the rows, of all columns together."""
     apart = (values - values.mean(axis=0)).reshape(-1)
-    return math.sqrt(float(np.dot(apart, apart)) / max(apart.size, 1))
+    # numpy's own sum: a product of vectors this long wakes threads of its library, which then wait for more by turning
+    return math.sqrt(float(np.square(apart).sum()) / max(apart.size, 1))
 
 
 def _greatest_share(classes: NDArray[Any]) -> float:
