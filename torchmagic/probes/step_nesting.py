@@ -22,23 +22,19 @@ class Nesting:
     Of a class and its base the outer one is, where ``step`` calls ``super().step()``. Of an optimizer around another
     over the same parameters, as Lookahead and SAM are, it is the inner one: it has the rate and the last gradients.
     Where the inner one cannot be seen beforehand, it is the outer one.
-
-    Attributes:
-        under_way: Identities of optimizers whose steps are under way, the outermost first.
-        begun: How many steps of their own have begun.
     """
 
     def __init__(self) -> None:
         # Those that stepped within the step of another, or around it, and those that have another and did not step it.
         self._related: WeakTable[Any, None] = WeakTable()
         self._alone: WeakTable[Any, None] = WeakTable()
-        self.under_way: list[int] = []
+        self._under_way: list[int] = []  # identities of optimizers, the outermost first
         self._around: dict[int, int] = {}  # of those around others: how many steps had begun before theirs
-        self.begun = 0
+        self._begun = 0
 
     def part(self) -> None:
         """Take what is under way for over: nobody knows the optimizers any more that would be told of as they end."""
-        self.under_way.clear()
+        self._under_way.clear()
 
     def is_related(self, optimizer: Any) -> bool:
         """Whether an optimizer stepped within, or around, the step of another."""
@@ -50,13 +46,13 @@ class Nesting:
             if _is_of_base(optimizer):
                 return False
             if optimizer not in self._alone and _is_around_another(optimizer):
-                self._around[id(optimizer)] = self.begun
+                self._around[id(optimizer)] = self._begun
                 return False
-        if self.under_way and self._is_within_another(optimizer):
+        if self._under_way and self._is_within_another(optimizer):
             self._related[optimizer] = None
             return False
-        self.under_way.append(id(optimizer))
-        self.begun += 1
+        self._under_way.append(id(optimizer))
+        self._begun += 1
         return True
 
     def ends(self, optimizer: Any) -> bool:
@@ -66,18 +62,18 @@ class Nesting:
             if _is_of_base(optimizer):
                 return False
             if key in self._around:
-                stepped = self.begun > self._around.pop(key)
+                stepped = self._begun > self._around.pop(key)
                 (self._related if stepped else self._alone)[optimizer] = None
                 return False
-        if key not in self.under_way:
+        if key not in self._under_way:
             return False
-        del self.under_way[self.under_way.index(key) :]
+        del self._under_way[self._under_way.index(key) :]
         return True
 
     def _is_within_another(self, optimizer: Any) -> bool:
         others = {id(other): other for other in _stepping() if other is not optimizer}
-        self.under_way = [each for each in self.under_way if each in others]  # the rest ended with an exception
-        return any(_steps_all_of(others[each], optimizer) for each in self.under_way)
+        self._under_way = [each for each in self._under_way if each in others]  # the rest ended with an exception
+        return any(_steps_all_of(others[each], optimizer) for each in self._under_way)
 
 
 def _is_of_base(optimizer: Any) -> bool:

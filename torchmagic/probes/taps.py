@@ -14,7 +14,7 @@ from torchmagic.probes.compile_wrappers import compiler_arrival
 from torchmagic.probes.compiler import never_compiled
 from torchmagic.probes.hooked import REPLACED, SEEN, Wrapper
 from torchmagic.probes.patches import Patches
-from torchmagic.probes.step_nesting import PLAIN, Nesting
+from torchmagic.probes.step_nesting import Nesting
 from torchmagic.probes.sync_debug import SYNC_DEBUG
 from torchmagic.probes.telling import Telling
 from torchmagic.probes.wrappers import PhaseClock, frame_at, now
@@ -159,13 +159,7 @@ class Taps(Telling):
 
     @never_compiled
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        turn, nesting = self.turn, self.nesting
-        if self.quiet or not ((turn.has_learned and get_ident() == turn.ident) or turn.trains(self.is_busy)):
-            return
-        if type(optimizer) in PLAIN and not nesting.under_way:  # as in most steps, without one more function
-            nesting.under_way.append(id(optimizer))
-            nesting.begun += 1
-        elif not nesting.begins(optimizer):
+        if self.quiet or not self.turn.trains(self.is_busy) or not self.nesting.begins(optimizer):
             return
         if (way := self.ways["step_begin"]) is None or not way(optimizer, frame_at(1)):
             self.emit("step_begin", optimizer, frame_at(1))
@@ -175,12 +169,7 @@ class Taps(Telling):
 
     @never_compiled
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if get_ident() != self.turn.ident:
-            return
-        under_way = self.nesting.under_way
-        if type(optimizer) in PLAIN and under_way and under_way[0] == id(optimizer):
-            under_way.clear()
-        elif not self.nesting.ends(optimizer):
+        if get_ident() != self.turn.ident or not self.nesting.ends(optimizer):
             return
         took, clock = now() - self.spent - self._step_began, self.clock
         within = clock.forward + clock.backward + clock.data - self._phases_before  # of a closure

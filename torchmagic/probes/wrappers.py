@@ -73,19 +73,12 @@ def wrap_backward(taps: Switchboard, original: Any) -> Any:
             taps.emit("backward_begin", tensors, frame_at(1))
         if heard["backward_of_leaf"] and type(tensors) in PLAIN and tensors.is_leaf:
             taps.emit("backward_of_leaf", tensors, frame_at(1))
-        depth, leaves, stack = taps.depth, taps.leaves, taps.stack
-        taps.depth, taps.leaves, taps.stack = 1, False, []
-        began = now() - taps.spent
         try:
-            result = original(tensors, *args, **kwargs)
+            result, took = _go_backward(taps, original, tensors, args, kwargs)
         except BaseException as error:
-            taps.depth, taps.leaves, taps.stack = depth, leaves, stack
             hide_ours(error)
             taps.emit("backward_error", tensors, frame_at(1), error)
             raise
-        taps.depth, taps.leaves, taps.stack = depth, leaves, stack
-        took = now() - taps.spent - began
-        taps.clock.backward += took
         if heard["backward_end"]:
             taps.emit("backward_end", tensors, took)
         return result
