@@ -88,3 +88,13 @@ def test_who_rests_or_wakes_while_a_step_is_closed_is_settled_as_the_next_one_be
     listeners.closing, listeners.step = False, 5
     listeners.wake()
     assert listeners.awake["step"] == [second.hear]
+
+
+def test_who_is_summoned_hears_what_is_under_way_after_the_others_and_what_follows(both):
+    listeners, first, second = both
+    listeners.rest(first, until=50)
+    listeners.under_way = heard = listeners.awake["step"]
+    listeners.summon(first, "step")
+    listeners.summon(second, "step")
+    assert heard == [second.hear, first.hear]
+    assert listeners.awake == {"step": [first.hear, second.hear], "loss": [first.hear]}

@@ -121,3 +121,32 @@ def test_the_longer_a_run_the_rarer_its_rows():
 def test_even_a_short_run_is_looked_at_more_than_once_and_at_both_of_two_optimizers():
     _, taken = simulate(Pacer(share=0.0001), kinds={"updates": 20e6}, steps=60)
     assert taken["updates"] == [0, 7, 14, 29, 58]
+
+
+@pytest.mark.parametrize("always", [0, 90_000])
+@pytest.mark.parametrize("share", [0.0001, 0.05, 0.5])
+def test_nothing_is_wanted_while_a_rest_lasts(share, always):
+    """Where each step earns what the one before did, who rests misses no step at which it would be asked for more."""
+    pacer, until = Pacer(share=share), 0
+    for step in range(2_000):
+        if pacer.wants("gradients"):
+            assert step >= until
+            pacer.pay("gradients", 250_000)
+        elif step >= until:
+            until = step + pacer.rest("gradients")
+        pacer.earn(STEP, always)
+
+
+@pytest.mark.parametrize("pacer", [Pacer(share=0.0), Pacer(share=0.0, every=16)])
+def test_a_rest_ends_where_a_collection_is_wanted(pacer):
+    until, num_rests = 0, 0
+    for step in range(400):
+        wanted = pacer.wants("gradients")
+        assert wanted or step != until
+        if wanted:
+            pacer.pay("gradients", 2_000_000)
+        elif step >= until:
+            until = step + pacer.rest("gradients")
+            num_rests += until > step
+        pacer.earn(STEP, 0)
+    assert num_rests > 5

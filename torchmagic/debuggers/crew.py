@@ -52,6 +52,7 @@ class Crew:
             self._put_in(probe)
         self._taps.listeners.arrange(self.probes)
         self._flushing = [(id(probe), probe) for probe in self.probes if type(probe).flush is not nothing_waits]
+        self._taps.listeners.wake(everybody=True)  # another level has another pace
         self.wake()
 
     def _put_in(self, probe: Probe) -> None:

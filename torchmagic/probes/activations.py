@@ -94,6 +94,8 @@ class Activations:
             self._close()
         wanted = self._pacer.wants("activations")
         self._look.switch(on=wanted)
+        if not wanted:  # awake one step early, to have the leaves shown
+            self._taps.rest(self, until=step + self._pacer.rest("activations"))
 
     def detach(self) -> None:
         """Let go of everything."""

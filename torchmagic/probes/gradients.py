@@ -53,6 +53,7 @@ class Gradients:
         inside: What is known of the optimizer whose step is under way.
         backward_before: How long backwards had taken as it began (ns).
         riders: As given.
+        followers: Probes that look at a step as well where it is alarmed, and may rest.
     """
 
     flush = nothing_waits
@@ -67,12 +68,14 @@ class Gradients:
         self.backward_before = 0
         self._packs: dict[int, bool] = {}
         self._told: set[str] = set()
+        self._taps: Taps | None = None
+        self.followers: list[object] = []
         self.total: float | None = None
         self.alarmed = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for optimizer steps, what runs within them, and clipping."""
-        self._recorder, self._clock = recorder, taps.clock
+        self._recorder, self._clock, self._taps = recorder, taps.clock, taps
         taps.on("step_begin", self._step_begins)
         taps.on("step_end", self._step_ends)
         taps.on("update_begin", self._step_begins)
@@ -85,7 +88,8 @@ class Gradients:
         self.riders.arrive(fetch(self.riders.tensors))
         if self._clips:
             self._norms_before_clip()
-        self.total, self.alarmed = None, False
+        self.total, self.alarmed, self._taps = None, False, None
+        self.followers.clear()
 
     def _clipped(self, norm: Any) -> None:
         if not isinstance(norm, torch.Tensor) or not has_numbers(norm):
@@ -112,6 +116,10 @@ class Gradients:
         self.inside, self.backward_before = state, self._clock.backward
         if not state.has_closure:
             self._measure(optimizer, entry, state)
+        if self.alarmed and self._taps is not None:
+            for follower in self.followers:
+                event = "update_begin" if isinstance(optimizer, ByHand) else "step_begin"
+                self._taps.listeners.summon(follower, event)
 
     def begins_shortly(self, step: int, optimizer: torch.optim.Optimizer, entry: Optimizer) -> float | None:
         """Record the total norm, and return it, where that is all there is to it: of few gradients on the host.

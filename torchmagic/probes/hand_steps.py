@@ -190,6 +190,10 @@ class HandSteps:
 
     def _tell(self, event: str, argument: object) -> None:
         """Tell it to others, who measure: some events that a step is noticed with are told with gradients on."""
+        if self._taps is None:
+            return
+        listeners = self._taps.listeners
+        listeners.under_way = listeners.awake[event]
         with torch.no_grad():
-            for listener in self._taps.listeners.awake[event] if self._taps is not None else ():
+            for listener in listeners.under_way:
                 listener(self._leaves.stands, argument)

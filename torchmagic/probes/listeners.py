@@ -27,6 +27,7 @@ class Listeners:
         changed: Whether somebody went to rest or woke up since this was last set to False.
         closing: Whether the step is being closed: no event comes before ``wake``, which then settles who hears what.
         resting: The step at which each rest is over, by the identity of who rests.
+        under_way: The listeners that the newest event was handed to.
         host: On whose behalf listeners are added at present; dropping it drops its helpers' listeners as well.
     """
 
@@ -39,6 +40,7 @@ class Listeners:
         self.changed = True
         self.closing = False
         self.resting: dict[int, int] = {}
+        self.under_way: list[Listener] = []
         self._all: dict[str, list[tuple[int, Listener]]] = {event: [] for event in self.awake}
         self._events: dict[int, set[str]] = {}
         self._unsettled: set[str] = set()
@@ -101,6 +103,12 @@ class Listeners:
         if self.resting.pop(id(owner), None) is not None:
             self._settle(id(owner))
 
+    def summon(self, owner: object, event: str) -> None:
+        """End the rest of one object, and have it hear the event that is under way, after all the others."""
+        if id(owner) in self.resting:
+            self.under_way.extend(listener for whose, listener in self._all[event] if whose == id(owner))
+            self.wake_up(owner)
+
     def unlike(self) -> None:
         """Say that this step is not like the ones before: the rest of it is told to listeners."""
         if self.has_ways:
@@ -120,7 +128,7 @@ class Listeners:
                 listeners.clear()
         for known in (self._events, self._helpers, self.resting):
             known.clear()
-        self.host = None
+        self.host, self.under_way = None, []
 
     def _settle(self, *owners: int) -> None:
         self.changed = True

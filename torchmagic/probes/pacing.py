@@ -25,6 +25,8 @@ LONGEST_REST = {"activations": 32}
 # In a short run that would be once: there a rest lasts as long as the run has so far, and this at least. Rests of an
 # odd length see the optimizers that step in turn.
 SHORTEST_REST = 7
+# To be put to rest and woken up costs as much as some steps that one is asked at.
+WORTH_A_REST = 4
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4
@@ -82,6 +84,7 @@ class Pacer:
         self._with: deque[int] = deque(maxlen=STEPS_COMPARED)
         self._without: deque[int] = deque(maxlen=STEPS_COMPARED)
         self._true_cost = TRUE_COST
+        self._income = 0.0
 
     def change(self, *, share: float, always: frozenset[str]) -> None:
         """Go on with another share, and other kinds that are collected at every step."""
@@ -96,6 +99,16 @@ class Pacer:
         if must is None:  # a kind not yet seen is wanted, or another one's cost could keep it waiting for ever
             return self._every is None or kind in self._always or step % self._every == 0
         return step >= must or (self._credit > self._costs[kind] and step >= self._may[kind])
+
+    def rest(self, kind: str) -> int:
+        """Return how many steps go by before a collection of this kind is wanted; 0 where that may be soon."""
+        step, must = self._step, self._must.get(kind)
+        if must is None:
+            return -step % self._every if self._every is not None and kind not in self._always else 0
+        lacking = self._costs[kind] - self._credit
+        affordable = step if lacking < 0 else step + int(min(lacking / self._income, must)) if self._income else must
+        rest = min(must, max(self._may[kind], affordable)) - step
+        return rest if rest >= WORTH_A_REST else 0
 
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
@@ -118,6 +131,7 @@ class Pacer:
         always = ours - self._paid
         if always > 0:
             income = income - always if income > always else 0.0
+        self._income = income
         credit, most = self._credit + income, MOST_STEPS_SAVED * income
         self._credit = min(credit, max(LOAN, most))
         self._step += 1

@@ -70,7 +70,7 @@ class Telling:
             return  # what we computed would be in the trace; what a compiler computes with has no values
         if get_ident() != self.turn.ident and not self.turn.is_mine():
             return
-        self.began = now()
+        self.began, self.listeners.under_way = now(), listeners
         self.quiet = MEMO.open = True
         grad_enabled = self.grad_enabled = event not in WITHOUT_TENSORS and is_grad_enabled()
         aside = set_aside() if SYNC_DEBUG.mode or dispatch_modes() or function_modes() else None

@@ -30,13 +30,16 @@ class Updates:
     def __init__(self, cast: Cast, pacer: Pacer, gradients: Gradients | None = None) -> None:
         self._cast, self._pacer, self._gradients = cast, pacer, gradients
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
         self._before: Copy | None = None
         self._shapes: list[torch.Size] = []
         self._took = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for optimizer steps."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
+        if self._gradients is not None:
+            self._gradients.followers.append(self)
         taps.on("step_begin", self._copy)
         taps.on("step_end", self._compare)
         taps.on("update_begin", self._copy)
@@ -49,6 +52,8 @@ class Updates:
     def _copy(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         self._before = None
         if not (self._pacer.wants("updates") or (self._gradients is not None and self._gradients.alarmed)):
+            if self._taps is not None:
+                self._taps.rest(self, until=self._taps.listeners.step + self._pacer.rest("updates"))
             return
         began = now()
         weights = [weight for weight, _ in _weights(optimizer).values()]

@@ -28,11 +28,14 @@ class Weights:
     def __init__(self, cast: Cast, pacer: Pacer, gradients: Gradients | None = None) -> None:
         self._cast, self._pacer, self._gradients = cast, pacer, gradients
         self._recorder: Recorder | None = None
+        self._taps: Taps | None = None
         self._stepped: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for optimizer steps."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
+        if self._gradients is not None:
+            self._gradients.followers.append(self)
         taps.on("step_begin", self._measure)
         taps.on("update_begin", self._measure)
 
@@ -51,7 +54,10 @@ class Weights:
 
     def _measure(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         alarmed = self._gradients is not None and self._gradients.alarmed
-        if self._recorder is None or not (self._pacer.wants("weights") or alarmed):
+        if self._recorder is None or self._taps is None:
+            return
+        if not (self._pacer.wants("weights") or alarmed):
+            self._taps.rest(self, until=self._taps.listeners.step + self._pacer.rest("weights"))
             return
         began = now()
         self._stepped[id(optimizer)] = weakref.ref(optimizer)
