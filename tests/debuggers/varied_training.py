@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.data import DataLoader, TensorDataset
 
 
 @dataclass(frozen=True)
@@ -23,20 +24,26 @@ class Plan:
     fails: int = 0  # a forward, with an exception that is caught
     frozen: int = 0  # a weight, or thawed
     graph: int = 0  # of the gradients
+    kept: int = 0  # a loss, with its graph
     mode: int = 0  # of the user's around torch's operators
     nan: int = 0  # in a batch
     new_group: int = 0
     new_parameter: int = 0  # in the group that there is
     other_line: int = 0  # with another loss, by torch's function
+    peeks: int = 0  # at what the model gives, between a backward and its step
     rate: int = 0  # which changes
     scaled: int = 0
     second_backward: int = 0
     second_model: int = 0
     shorter: int = 0  # batch
     spike: int = 0
+    summed: int = 0  # a loss, and not its mean
     teacher: int = 0  # another model, which nobody trains
+    trial: int = 0  # a forward and its loss, with gradients, which come to nothing
     begins_inside: bool = False
     loss_is_module: bool = True
+    loss_inside: bool = False  # of the model
+    has_loader: bool = False
     rate_is_tensor: bool = False
 
 
@@ -55,6 +62,18 @@ class Brittle(nn.Module):
         if len(x) == 1:
             raise ValueError("one row")
         return self.body(x)
+
+
+class Whole(nn.Module):
+    """Gives its loss itself."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+
+    def forward(self, x, y):
+        """Give the loss of a batch."""
+        return functional.cross_entropy(self.body(x), y)
 
 
 class Silent(TorchDispatchMode):
@@ -83,13 +102,15 @@ class Training:
         self.plan, self.step = plan, 0
         self.look, self.seen = list, []
         self.model, self.other = Brittle(), nn.Linear(6, 3)
+        self.whole = Whole(self.model)
         rate = torch.tensor(0.05) if plan.rate_is_tensor else 0.05
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=rate)
         self.second = torch.optim.SGD(self.other.parameters(), lr=0.1)
         self.criterion = nn.CrossEntropyLoss() if plan.loss_is_module else functional.cross_entropy
         self.scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
         self.batches = [torch.randn(8, 6) for _ in range(7)]
-        self.losses = []
+        self.loader = DataLoader(TensorDataset(torch.cat(self.batches)), batch_size=8)
+        self.passes, self.losses, self.kept = iter(()), [], []
 
     def does(self, event):
         """Whether it is time."""
@@ -104,6 +125,8 @@ class Training:
             loss = self.go_backward(x, y)
             self.losses.append(loss.detach().clone())
             self.change_gradients()
+            if self.does("peeks"):
+                self.loss(x, y)
             self.look()
             if self.step % self.plan.accumulate == 0:
                 with self.hooks() if self.does("graph") else self.mode():
@@ -123,15 +146,25 @@ class Training:
 
     def batch(self):
         """Return the inputs and labels of the step."""
-        x = self.batches[self.step % len(self.batches)]
+        x = self.fetched() if self.plan.has_loader else self.batches[self.step % len(self.batches)]
         y = x[:, :3].argmax(1)
         if self.does("nan"):
             x = x.clone()
             x[0, 0] = math.nan
         return (x[:5], y[:5]) if self.does("shorter") else (x, y)
 
+    def fetched(self):
+        """Return the next batch of a loader, pass by pass."""
+        x = next(self.passes, None)
+        if x is None:
+            self.passes = iter(self.loader)
+            x = next(self.passes)
+        return x[0]
+
     def do_besides(self, x):
         """Do what comes before the forward."""
+        if self.does("trial"):
+            self.loss(x, x[:, :3].argmax(1))
         if self.does("new_group"):
             self.optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))], "lr": 0.01})
         if self.does("new_parameter"):
@@ -156,7 +189,10 @@ class Training:
                 loss = functional.mse_loss(self.model(x), functional.one_hot(y, 3).float())
                 torch.autograd.backward(loss)
                 return loss
-            loss = self.loss(x, y)
+            loss = self.summed(x, y) if self.does("summed") else self.loss(x, y)
+            self.look()
+            if self.does("kept"):
+                self.kept.append(loss)
             if self.does("scaled"):
                 self.scaler.scale(loss).backward()
             elif self.does("graph"):
@@ -167,8 +203,14 @@ class Training:
             self.loss(x, y).backward()
         return loss
 
+    def summed(self, x, y):
+        """Return the sum of a batch's losses."""
+        return functional.cross_entropy(self.model(x), y, reduction="sum")
+
     def loss(self, x, y):
         """Return the loss of a batch."""
+        if self.plan.loss_inside:
+            return self.whole(x, y)
         given = self.model(x)
         if self.does("second_model"):
             given = given + self.other(x)

@@ -245,7 +245,8 @@ def test_the_looks_at_rectifiers_never_lie_far_apart_and_see_every_batch_of_a_sh
     looks = [step for step in range(2000) if looks_at(step)]
     gaps = {before: after - before for before, after in itertools.pairwise(looks)}
     assert max(gap for before, gap in gaps.items() if before < 240) < 16
-    assert max(gaps.values()) < 32
+    assert max(gap for before, gap in gaps.items() if before < 1000) < 32
+    assert max(gaps.values()) < 64
     for epoch in (4, 7, 8, 16, 28):
         assert {step % epoch for step in looks} == set(range(epoch))
 
@@ -253,12 +254,12 @@ def test_the_looks_at_rectifiers_never_lie_far_apart_and_see_every_batch_of_a_sh
 def test_the_looks_at_rectifiers_do_not_depend_on_the_machine(run_cell):
     run, _ = run_cell(
         "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"
-        + STEP.format(steps=40, x="torch.randn(64, 4)"),
+        + STEP.format(steps=400, x="torch.randn(64, 4)"),
         every=None,
         budget=0.0,
     )
     steps, _ = run.series("dead_share", module="net.1")
-    assert steps == [step for step in range(4, 40) if looks_at(step)]
+    assert steps == [step for step in range(4, 400) if looks_at(step)]
 
 
 @settings(max_examples=60, deadline=None)

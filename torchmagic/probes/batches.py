@@ -49,6 +49,9 @@ class Batches:
     - ``order_repeated``: share of the batches compared that equal those at the same place of the pass before,
     - ``repeated_batches``: share of the batches compared that equal an earlier one of the same pass,
     - ``BadSampleRecord`` for samples that are not finite: when a batch is looked at, and when gradients are not finite.
+
+    Attributes:
+        newest: The newest batch, while it may still have to be looked at.
     """
 
     def __init__(self, loaders: Loaders, pacer: Pacer, gradients: Gradients | None) -> None:
@@ -56,7 +59,7 @@ class Batches:
         self._facts = Facts(Source.LOADER)
         self._recorder: Recorder | None = None
         self._prints: dict[str, _Prints] = {}
-        self._newest: _Newest | None = None
+        self.newest: _Newest | None = None
         self._bad = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -66,7 +69,7 @@ class Batches:
 
     def flush(self, step: int) -> None:
         """Look at the newest batch when the step's gradients were not finite, and let go of it."""
-        newest, self._newest = self._newest, None
+        newest, self.newest = self.newest, None
         total = self._gradients.total if self._gradients is not None else None
         if newest is None or total is None or math.isfinite(total) or self._bad >= MOST_BAD:
             return
@@ -97,12 +100,12 @@ class Batches:
             and not self._pacer.wants("data")
         ):
             if self._gradients is not None and isinstance(batch, (tuple, list)):
-                self._newest = _Newest(
+                self.newest = _Newest(
                     loader, [(str(i), weakref.ref(each)) for i, each in enumerate(batch) if type(each) is torch.Tensor]
                 )
             return
         began = now()
-        self._newest = None
+        self.newest = None
         self._look(self._recorder, loader, list(fields_in(batch))[:MOST_TENSORS])
         self._pacer.pay("data", now() - began)
 

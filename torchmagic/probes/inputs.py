@@ -44,6 +44,9 @@ class Inputs:
 
     ``input_repeated``, a subject a model: 1 where a training call got the values of the one looked at before in another
     tensor, 0.5 where it got the very same tensor, else 0. ``RepeatedInputRecord`` and ``SharedRowsRecord`` at the end.
+
+    Attributes:
+        losses: How often each loss was called.
     """
 
     flush = nothing_waits
@@ -51,10 +54,10 @@ class Inputs:
     def __init__(self, cast: Cast, taps: Taps, pacer: Pacer, loaders: Loaders) -> None:
         self._cast, self._taps, self._pacer, self._loaders = cast, taps, pacer, loaders
         self._served = 0
-        self._models, self._losses = Facts(Source.MODEL), Facts(Source.LOSS)
+        self._models, self._loss_facts = Facts(Source.MODEL), Facts(Source.LOSS)
         self._recorder: Recorder | None = None
         self._calls: dict[str, _Calls] = {}
-        self._counts: dict[str, int] = {}
+        self.losses: dict[str, int] = {}
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models and losses."""
@@ -65,7 +68,7 @@ class Inputs:
     def detach(self) -> None:
         """Hand over what was counted, and let go of everything."""
         if self._recorder is not None:
-            self._losses.tell_classes(self._recorder)
+            self._loss_facts.tell_classes(self._recorder)
             for name, calls in self._calls.items():
                 self._tell(name, calls, self._recorder)
             self._recorder = None
@@ -114,8 +117,27 @@ class Inputs:
             calls.repeats.evaluate(tensors)
         self._pacer.pay("inputs", now() - began)
 
+    def usual(self, model: Model) -> _Calls | None:
+        """Return what is known of a model's training calls, where one more need only be counted; else None."""
+        calls = self._calls.get(model.name)
+        if calls is None or calls.model is not model or calls.training < FIRST_CALLS or is_transformed():
+            return None
+        return calls if calls.count + 1 & calls.count and not self._pacer.wants("inputs") else None
+
+    def count(self, calls: _Calls) -> None:
+        """Count a training call that is not looked at."""
+        calls.count += 1
+        calls.training += 1
+        self._served = self._loaders.served
+
+    def usual_loss(self, name: str) -> int:
+        """Return which call of a loss one more is, where it need only be counted; else 0."""
+        count = self.losses.get(name, 0) + 1
+        usual = count > FIRST_LOSSES and count & (count - 1) and not self._pacer.wants("inputs")
+        return count if usual else 0
+
     def _lost(self, name: str, args: Any, kwargs: Any, output: Any, frame: FrameType) -> None:
-        count = self._counts[name] = self._counts.get(name, 0) + 1
+        count = self.losses[name] = self.losses.get(name, 0) + 1
         if count > FIRST_LOSSES and count & (count - 1) and not self._pacer.wants("inputs"):
             return
         if self._recorder is None or is_transformed():
@@ -126,6 +148,6 @@ class Inputs:
         fields = [
             (field, value) for field, value in (("input", given), ("target", target)) if isinstance(value, torch.Tensor)
         ]
-        self._losses.look(self._recorder, name, fields, training=self._taps.grad_enabled)
-        self._losses.count_classes(self._recorder, name, fields[1:])
+        self._loss_facts.look(self._recorder, name, fields, training=self._taps.grad_enabled)
+        self._loss_facts.count_classes(self._recorder, name, fields[1:])
         self._pacer.pay("inputs", now() - began)

@@ -107,6 +107,13 @@ class LearningRates:
             self._recorder.append("lr", present, rates.subjects)
             rates.told = present
 
+    def usual(self, optimizer: torch.optim.Optimizer, rate: float) -> _Rates | None:
+        """Return what is known of an optimizer of one group, where a step with this rate need only be counted."""
+        rates = self._rates.get(id(optimizer))
+        if rates is None or rates.ref() is not optimizer or rates.told != [rate] or not rates.steps & (BETWEEN - 1):
+            return None
+        return rates
+
     def _scale(self, tensor: Any, scaled: Any) -> None:
         self._scaled = True
 

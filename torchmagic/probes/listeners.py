@@ -46,6 +46,7 @@ class Listeners:
         self._unsettled: set[str] = set()
         self.host: object | None = None
         self._helpers: dict[int, set[int]] = {}
+        self._helping: set[int] = set()  # these have no part in a step's end
 
     def add(self, event: str, listener: Listener) -> None:
         """Hand every event of this name to the listener, after those that came before."""
@@ -54,6 +55,7 @@ class Listeners:
         self._events.setdefault(owner, set()).add(event)
         if self.host is not None and owner != id(self.host):
             self._helpers.setdefault(id(self.host), set()).add(owner)
+            self._helping.add(owner)
         self._settle(owner)
 
     def drop(self, owner: object) -> None:
@@ -65,6 +67,7 @@ class Listeners:
         for each in gone:  # another object may get the same identity
             self._events.pop(each, None)
             self.resting.pop(each, None)
+            self._helping.discard(each)
 
     def arrange(self, owners: Iterable[object]) -> None:
         """Let objects hear each event in this order, their helpers in their place, and all others after them."""
@@ -126,15 +129,17 @@ class Listeners:
         for events in (self.awake, self._all):
             for listeners in events.values():
                 listeners.clear()
-        for known in (self._events, self._helpers, self.resting):
+        for known in (self._events, self._helpers, self._helping, self.resting):
             known.clear()
         self.host, self.under_way = None, []
 
     def _settle(self, *owners: int) -> None:
         self.changed = True
-        self.unlike()
         for owner in owners:
-            self._unsettled |= self._events.get(owner, set())
+            events = self._events.get(owner, set())
+            self._unsettled |= events
+            if owner not in self._helping or not self.ways.keys().isdisjoint(events):
+                self.unlike()
         if self.closing:
             return
         resting = self.resting

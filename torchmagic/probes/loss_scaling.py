@@ -40,7 +40,7 @@ class LossScaling:
         self._taps: Taps | None = None  # until there is a scaler
         self._counts = dict.fromkeys(ScalerUseRecord.__dataclass_fields__, 0)
         self._met: set[tuple[int, int]] = set()
-        self._scales: list[torch.Tensor] = []
+        self.scales: list[torch.Tensor] = []
         self._scale = math.nan
         self._scaled_model: weakref.ref[Model] | None = None
         self._scaled = self._inside = self._stepped = self._doubts = False
@@ -63,8 +63,8 @@ class LossScaling:
 
     def flush(self, step: int) -> None:
         """Hand over scales that lie on a device."""
-        if self._scales:
-            scales, self._scales = fetch(self._scales), []
+        if self.scales:
+            scales, self.scales = fetch(self.scales), []
             for scale in scales:
                 self._take_scale(scale)
 
@@ -137,7 +137,7 @@ class LossScaling:
         if scaler._scale.device.type == "cpu":
             self._take_scale(scaler._scale.item())
         else:
-            self._scales.append(scaler._scale.detach().clone())
+            self.scales.append(scaler._scale.detach().clone())
 
     def _take_scale(self, scale: float) -> None:
         if self._silent is not None and scale < self._scale:

@@ -23,11 +23,14 @@ class Memory:
     """Records ``rss_bytes`` and, with CUDA in use, ``cuda_bytes`` and ``cuda_peak_bytes``, at most each 20 ms.
 
     Each second it also records ``free_bytes``, what the process could still have had.
+
+    Attributes:
+        next_reading: What the clock says when the next reading is due (ns).
     """
 
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
-        self._last = 0
+        self.next_reading = 0
         self._asked = -BETWEEN_ASKING
         self._file: int | None = None
 
@@ -40,7 +43,7 @@ class Memory:
 
     def flush(self, step: int) -> None:
         """Read once a step at most."""
-        if now() - self._last >= BETWEEN_READINGS:
+        if now() >= self.next_reading:
             self._read()
 
     def detach(self) -> None:
@@ -55,14 +58,15 @@ class Memory:
     def _read(self) -> None:
         if self._recorder is None:
             return
-        self._last = now()
+        present = now()
+        self.next_reading = present + BETWEEN_READINGS
         if self._file is not None:
             resident = int(os.pread(self._file, 128, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
         else:
             resident = psutil.Process().memory_info().rss
         self._recorder.append("rss_bytes", (resident,))
-        if self._last - self._asked >= BETWEEN_ASKING:
-            self._asked = self._last
+        if present - self._asked >= BETWEEN_ASKING:
+            self._asked = present
             self._recorder.append("free_bytes", (free_bytes(),))
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # torch
             self._recorder.append("cuda_bytes", (torch.cuda.memory_allocated(),))

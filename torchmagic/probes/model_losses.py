@@ -64,7 +64,7 @@ class ModelLosses:
             return
         given = args[0] if args else kwargs.get("input")
         label, samples = _label(name, kwargs), _samples(given, kwargs)
-        inside = _in_model(self._taps)
+        inside = in_model(self._taps)
         if not inside and current.awaits_backward and len(self._opened()) == 1:
             current.hold(label, output, samples)  # as at every step of a plain loop
             return
@@ -117,7 +117,7 @@ def _samples(given: Any, kwargs: Any) -> int:
     return max(int(shape[0]), 1) if shape else 1
 
 
-def _in_model(taps: Taps) -> bool:
+def in_model(taps: Taps) -> bool:
     """Whether the code stands in a model, and not in a criterion that is called by itself."""
     return bool(taps.depth and taps.stack and (taps.stack[0]._modules or taps.stack[0]._parameters))
 

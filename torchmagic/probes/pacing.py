@@ -18,10 +18,10 @@ DENSE = 4
 # A run that has its table goes on with half of its budget: another row tells less, and the other half is for what no
 # clock of ours sees.
 SETTLED, SETTLED_SHARE = 16, 0.5
-# However poor the bucket, each kind is collected after so many steps, so that the end of a run is seen as well as its
-# beginning; activations more often, because a silent unit is one that stays silent.
+# However poor the bucket, each kind is collected after so many steps, later as rarely as what hardly changes, so that
+# the end of a run is seen as well as its beginning; activations so many times as often.
 LONGEST = 64
-LONGEST_REST = {"activations": 32}
+OFTEN = {"activations": 2}
 # In a short run that would be once: there a rest lasts as long as the run has so far, and this at least. Rests of an
 # odd length see the optimizers that step in turn.
 SHORTEST_REST = 7
@@ -117,7 +117,8 @@ class Pacer:
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if self._every is None and kind not in self._always:
             self._may[kind] = self._step + count // DENSE
-            self._must[kind] = self._step + min(LONGEST_REST.get(kind, LONGEST), max(self._step, SHORTEST_REST) | 1)
+            longest = longest_rest(self._step) // OFTEN.get(kind, 1)
+            self._must[kind] = self._step + (min(longest, max(self._step, SHORTEST_REST)) | 1)
         known = self._costs.get(kind)
         self._costs[kind] = cost if known is None else known + 0.3 * (min(cost, 3 * known) - known)
         self._credit -= cost

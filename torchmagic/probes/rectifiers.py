@@ -35,9 +35,9 @@ CHANNELS_FIRST = (
 )
 
 
-# Steps that are looked at: all the first ones, then one in each window of so many steps. A budget has no say in it, so
-# that a fast and a slow machine see the same.
-FIRST_STEPS, NARROW, NARROW_UNTIL, WIDE, WIDE_UNTIL, WIDEST = 16, 4, 64, 8, 256, 16
+# Steps that are looked at: all the first ones, then one in each window, which widens at some steps. A budget has no say
+# in it, so that a fast and a slow machine see the same.
+FIRST_STEPS, WINDOWS, WIDEST = 16, ((64, 4), (256, 8), (1024, 16)), 32
 # After so many looks at models without a rectifier, the next look is so many steps away.
 IDLE_LOOKS, BETWEEN_IDLE = 3, 64
 # Relu as a function is seen at so many looks after a model has appeared, and, where nobody called it, at few later
@@ -52,7 +52,7 @@ def looks_at(step: int) -> bool:
     """
     if step < FIRST_STEPS:
         return True
-    window = NARROW if step < NARROW_UNTIL else WIDE if step < WIDE_UNTIL else WIDEST
+    window = next((width for until, width in WINDOWS if step < until), WIDEST)
     return step % window == (step // window * 5) % window
 
 
@@ -104,6 +104,9 @@ class Rectifiers:
         leaves: Shows the modules' outputs.
         pacer: Is told what looking costs, and asked where the user chose the steps.
         chosen: Whether the user chose them.
+
+    Attributes:
+        next: The step that is looked at next, while no look is on.
     """
 
     def __init__(self, cast: Cast, taps: Taps, leaves: Leaves, pacer: Pacer, *, chosen: bool = False) -> None:
@@ -115,7 +118,7 @@ class Rectifiers:
         self._channels_first = False
         self._looks = 0
         self._called = False
-        self._first_look = self._num_models = self._next = 0
+        self._first_look = self._num_models = self.next = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for the innermost modules' outputs."""
@@ -128,15 +131,17 @@ class Rectifiers:
         """Hand over the step's shares, and decide whether the next step is looked at."""
         if self._look.is_on or self._look.took:
             self._close()
-        elif step + 1 < self._next:  # a rest this short costs more than it saves
+        elif step + 1 < self.next:  # a rest this short costs more than it saves
             return
         step += 1
         wanted = self._pacer.wants("rectifiers") if self._chosen else looks_at(step)
         if wanted and not self._units and self._looks > IDLE_LOOKS:
             wanted = step % BETWEEN_IDLE == 0
         self._switch(on=wanted)
-        if not wanted and not self._chosen:
-            self._next = next(each for each in itertools.count(step + 1) if looks_at(each))
+        if self._chosen:
+            self.next = step + self._pacer.rest("rectifiers")
+        elif not wanted:
+            self.next = next(each for each in itertools.count(step + 1) if looks_at(each))
 
     def detach(self) -> None:
         """Let go of everything."""

@@ -10,6 +10,7 @@ from torchmagic.probes.cast import Cast
 from torchmagic.probes.chains import Chains
 from torchmagic.probes.graph_walk import saved, walk
 from torchmagic.probes.kept_lines import place_that_keeps
+from torchmagic.probes.listeners import NEVER
 from torchmagic.probes.losses import loss_name
 from torchmagic.probes.module_parts import buffers_of, parameters_of
 from torchmagic.probes.sites import Site, site_of
@@ -63,6 +64,11 @@ class Retained:
     Args:
         cast: The models, whose parameters a graph does not keep.
         namespace: The user's names.
+
+    Attributes:
+        calls: The forwards with gradients on, and the backwards of loops that call no model.
+        next_site: The step at which the line of a backward is noted next.
+        next_look: The step at whose end graphs are counted next.
     """
 
     def __init__(self, cast: Cast, namespace: Mapping[str, Any]) -> None:
@@ -71,65 +77,78 @@ class Retained:
         self._recorder: Recorder | None = None
         self._chains = Chains(namespace)
         self._marks: WeakTable[_Mark, _Made] = WeakTable()
-        self._calls = self._due = self._step = 0
+        self._taps: Taps | None = None
+        self._returned = _Returned(self)
+        self.calls = self._due = self.next_look = 0
         self._stands_for = 1
         self._told = self._told_steps = 0
         self._site: Site | None = None
-        self._next_site = 0
+        self.next_site = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
-        """Listen for outputs of models, and for backward passes."""
-        self._recorder = recorder
-        taps.on("root_end", self._called)
+        """Listen for calls of models, for what some of them return, and for backward passes."""
+        self._recorder, self._taps = recorder, taps
+        taps.on("root_begin", self._comes)
+        taps.on("root_end", self._returned.take)
         taps.on("backward_begin", self._backward)
 
     def flush(self, step: int) -> None:
         """Count now and then."""
-        self._step = step + 1
-        if step & (step - 1) == 0 or step % BETWEEN_LOOKS == 0:
+        if step >= self.next_look:
+            self.next_look = min(1 << step.bit_length(), step - step % BETWEEN_LOOKS + BETWEEN_LOOKS)
             self._look(step)
 
     def detach(self) -> None:
         """Count a last time, and let go of everything."""
         if self._recorder is not None:
-            self._look(self._step)
-            self._recorder = None
+            self._look(self._recorder.step)
+            self._recorder = self._taps = None
         self._marks.clear()
 
-    def _called(self, module: Any, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
-        if not torch.is_grad_enabled():
-            return
-        self._calls += 1
-        if self._calls >= self._due:
+    def _comes(self, module: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if self._taps is not None and self._taps.grad_enabled:
+            self.comes()
+
+    def comes(self) -> None:
+        """Take in that a forward begins, with gradients on: what it returns is heard where that is to be marked."""
+        self.calls += 1
+        if self.calls >= self._due and self._taps is not None:
+            self._taps.listeners.wake_up(self._returned)
+
+    def take(self, output: Any) -> None:
+        """Mark what a forward returned, and hear no more until another one is due."""
+        if self.calls >= self._due:
             given = (output,) if isinstance(output, torch.Tensor) else islice(tensors_in(output), MOST_OUTPUTS)
             self._mark([tensor.grad_fn for tensor in given if tensor.grad_fn is not None])
+        if self.calls + 1 < self._due and self._taps is not None:
+            self._taps.rest(self._returned, until=NEVER)
 
     def _backward(self, tensors: Any, frame: Any) -> None:
         """Mark the loss of a loop that calls no model."""
-        if self._step >= self._next_site:
-            self._next_site = 2 * self._step + 1
+        if self._recorder is not None and self._recorder.step >= self.next_site:
+            self.next_site = 2 * self._recorder.step + 1
             self._site = site_of(frame)
         if self._cast.current is not None or not isinstance(tensors, torch.Tensor):
             return
-        self._calls += 1
-        if self._calls >= self._due and tensors.grad_fn is not None:
+        self.calls += 1
+        if self.calls >= self._due and tensors.grad_fn is not None:
             self._mark([tensors.grad_fn])
 
     def _mark(self, nodes: Sequence[Any]) -> None:
         """Lay one mark in all these nodes, and in the first one of the graph: it lives as long as any of them."""
-        if not nodes:
+        if not nodes or self._recorder is None:
             return
         nodes = [*nodes, _first(nodes[0])]
         if len(self._marks) >= MOST_MARKS:
             self._thin()
-        later = BETWEEN_CALLS if self._calls < LATER_CALLS else BETWEEN_LATER
-        apart = self._stands_for * (1 if self._calls < FIRST_CALLS else later)
-        self._due = self._calls + apart
+        later = BETWEEN_CALLS if self.calls < LATER_CALLS else BETWEEN_LATER
+        apart = self._stands_for * (1 if self.calls < FIRST_CALLS else later)
+        self._due = self.calls + apart
         mark = _Mark()
         for node in nodes:
             node.metadata[_KEY] = mark
         numbers = tuple(node._sequence_nr() for node in nodes)
-        self._marks[mark] = _Made(self._step, numbers, apart)
+        self._marks[mark] = _Made(self._recorder.step, numbers, apart)
 
     def _thin(self) -> None:
         """Let every other mark stand for two, and make fewer from here on."""
@@ -204,6 +223,18 @@ class Retained:
                 ledger.claim([*parameters_of(module), *buffers_of(module)])
         num_bytes = sum(ledger.claim(saved(above[name]).tensors) for name in holders)
         return tuple(holders[:MOST_HOLDERS]), num_bytes
+
+
+class _Returned:
+    """Hears what models return: a listener of its own, so that it can rest where nothing is to be marked."""
+
+    def __init__(self, owner: Retained) -> None:
+        self._owner = owner
+
+    def take(self, module: Any, args: Any, kwargs: Any, output: Any, nanoseconds: int) -> None:
+        """Hand on what a model returned with gradients on."""
+        if torch.is_grad_enabled():
+            self._owner.take(output)
 
 
 def _first(node: Any) -> Any:

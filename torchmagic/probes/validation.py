@@ -1,7 +1,6 @@
 """This file watches evaluation: which forwards learn nothing, in which mode, and with which losses."""
 
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -10,16 +9,15 @@ from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.evaluation_pass import EvaluationPass, Key, differentiates, nodes_named
+from torchmagic.probes.evaluation_records import EvaluationRecords
 from torchmagic.probes.loaders import Loader, Loaders
 from torchmagic.probes.members import Model
 from torchmagic.probes.model_losses import ModelLosses
-from torchmagic.probes.sites import Site, place_of
+from torchmagic.probes.sites import Site
 from torchmagic.probes.taps import Taps
-from torchmagic.records.evaluation import EvaluationRecord
 from torchmagic.session.recorder import Recorder
+from torchmagic.tensors.presence import has_numbers
 
-# Passes of one kind that are told one by one; the series go on.
-MOST_RECORDS = 16
 # Forwards that look like training need so many without a backward to be called evaluation.
 ENOUGH = 3
 # Nodes of a graph that are searched for the losses before a backward: enough for a recurrent loop.
@@ -54,17 +52,15 @@ class Validation:
         self._trained_at: dict[Site | None, None] = {}
         self._trained_through: dict[Site, None] = {}
         self._trained_on: dict[int, int] = {}
-        self._subjects: dict[tuple[str, str], list[Site | None]] = {}
-        self._told: dict[Key, int] = {}
-        self._given: dict[Key, weakref.ref[torch.Tensor] | None] = {}
-        self._losses = ModelLosses(cast, lambda: self._current, lambda: list(self._open.values()))
+        self._records = EvaluationRecords(cast)
+        self.losses = ModelLosses(cast, lambda: self._current, lambda: list(self._open.values()))
         self.on_pass: list[OnPass] = []
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for calls of models, losses and backward passes."""
         self._recorder = recorder
         taps.on("root_begin", self._called)
-        self._losses.attach(taps)
+        self.losses.attach(taps)
         taps.on("backward_begin", self._backward)
 
     def flush(self, step: int) -> None:
@@ -78,7 +74,7 @@ class Validation:
         for each in self._open.values():
             if self._evaluates_at_last(each):
                 self._end(each)
-        self._losses.forget()
+        self.losses.forget()
         self._open, self._current, self._usual_pass = {}, None, None
         self._recorder = None
 
@@ -86,11 +82,8 @@ class Validation:
         model = self._cast.model_of(module)
         if model is None:
             return
-        self._losses.forget()
-        loaders, name = self._loaders, ""
-        if loaders.current is not None and loaders.served != self._served:
-            name = loaders.current.name
-        grad = self._taps.grad_enabled
+        self.losses.forget()
+        name, grad = self._fresh_loader(), self._taps.grad_enabled
         current = self._current or self._usual_pass
         if (
             current is None
@@ -102,6 +95,11 @@ class Validation:
             current.forwards += 1
         self._current = current
 
+    def _fresh_loader(self) -> str:
+        """Return the name of the loader that has given a batch since the last backward; nothing where none has."""
+        loaders = self._loaders
+        return loaders.current.name if loaders.current is not None and loaders.served != self._served else ""
+
     def _take_usual(self, usual: EvaluationPass, frame: FrameType) -> bool:
         """Begin the usual training forward once more, or go on with it; whether this is it."""
         if usual is self._current:
@@ -111,6 +109,44 @@ class Validation:
         usual.clear()
         self._open[usual.key] = usual
         return True
+
+    def begins_shortly(self, model: Model, frame: FrameType) -> bool:
+        """Take in a training call where it is the usual one; whether it is."""
+        usual = self._usual_pass
+        if usual is None or usual.key != (model.name, True, True, self._fresh_loader()):
+            return False
+        if not self._take_usual(usual, frame):
+            return False
+        self.losses.forget()
+        usual.forwards += 1
+        self._current = usual
+        return True
+
+    def loses_shortly(self, name: str, given: torch.Tensor, output: torch.Tensor, kwargs: Mapping[str, Any]) -> bool:
+        """Take in a loss, outside any model, that the usual call's backward is likely to follow; whether it is one."""
+        current = self._current
+        if current is None or not current.awaits_backward or len(self._open) != 1 or output.numel() != 1:
+            return False
+        if kwargs.get("reduction") == "sum" or not given.dim() or not has_numbers(output):
+            return False
+        current.hold(name, output, given.shape[0] or 1)
+        return True
+
+    def goes_back_shortly(self) -> bool:
+        """Take in a backward that follows the usual call; whether it does. To be told of it again changes nothing."""
+        trained = self._current
+        if trained is None or not trained.trained or len(self._open) != 1 or trained.losses > ENOUGH:
+            return False
+        self._current, self._served = None, self._loaders.served
+        if trained.loader is not None:
+            self._count(trained.loader)
+        self._open.clear()
+        return True
+
+    def closes_shortly(self) -> bool:
+        """Close a step where no pass is under way; whether none is."""
+        self._current = None
+        return not self._open
 
     def _switch(self, key: Key, module: nn.Module, model: Model, given: Any, frame: FrameType) -> EvaluationPass | None:
         """Return the pass of a key, a new one if need be; None for a forward that is something else."""
@@ -126,19 +162,16 @@ class Validation:
         if not found.looks_like_training:
             found.look_at(module, model)
         found.begin_with(*given)
-        self._losses.listen(found)
+        self.losses.listen(found)
         return found
 
     def _backward(self, tensors: Any, frame: FrameType) -> None:
         """End the passes before the forward that is trained."""
+        if self.goes_back_shortly():  # as at every step of a plain loop
+            return
         trained, self._current = self._current, None
         self._served = self._loaders.served
         if not self._open:
-            return
-        if trained is not None and trained.trained and len(self._open) == 1 and trained.losses <= ENOUGH:
-            if trained.loader is not None:  # as at every step of a plain loop
-                self._count(trained.loader)
-            self._open.clear()
             return
         passes, self._open = self._open, {}
         for each in passes.values():
@@ -192,55 +225,21 @@ class Validation:
         if self._recorder is None or not done.forwards:
             return
         key, means = done.key, done.means()
-        values = {self._subject(name, key, site): value for (name, site), value in means.items()}
+        values = {self._records.subject(name, key, site): value for (name, site), value in means.items()}
         model = next((each for each in self._cast.models if each.name == key.model), None)
         self._recorder.append("eval_batches", (done.forwards,), (key.model,))
-        self._tell(done, model, tuple(values))
+        self._records.tell(
+            self._recorder,
+            done,
+            model,
+            subjects=tuple(values),
+            trained_through=self._trained_through,
+            trained_on=self._trains_on(done),
+        )
         for subject, value in values.items():
             self._recorder.append("eval_loss", (value,), (subject,))
             for told in self.on_pass:
                 told(subject, value, model)
-
-    def _tell(self, done: EvaluationPass, model: Model | None, subjects: tuple[str, ...]) -> None:
-        told = self._told[done.key] = self._told.get(done.key, 0) + 1
-        again = done.is_given_again(self._given.get(done.key))
-        self._given[done.key] = done.given
-        if self._recorder is None or told > MOST_RECORDS:
-            return
-        root = model.ref() if model is not None else None
-        if done.looks_like_training and root is not None and model is not None:
-            done.look_at(root, model)
-        parameters = model.parameters if model is not None else {}
-        graph = any((value := ref()) is not None and value.requires_grad for ref in parameters.values())
-        self._recorder.add(
-            EvaluationRecord(
-                model=done.key.model,
-                step=self._recorder.step,
-                loader=done.key.loader,
-                num_batches=done.forwards,
-                num_losses=done.losses,
-                training=done.key.training,
-                grad_enabled=done.key.grad_enabled,
-                recorded_graph=done.key.grad_enabled and graph and not done.differentiates_input,
-                awake=done.awake,
-                loss_names=subjects,
-                also_trained=any(parameters.keys() & set(each.names) for each in self._cast.optimizers),
-                trained_on=self._trains_on(done),
-                place=place_of(done.own_line(self._trained_through)),
-                norms=done.norms,
-                same_input=again,
-                alone=done.alone,
-            )
-        )
-
-    def _subject(self, name: str, key: Key, site: Site | None) -> str:
-        """Return the criterion and what it was computed on, numbered where several lines compute it on the same."""
-        base = f"{name}({key.loader or key.model})"
-        sites = self._subjects.setdefault((name, key.loader or key.model), [])
-        if site not in sites:
-            sites.append(site)
-        number = sites.index(site) + 1
-        return base if number == 1 else f"{base}#{number}"
 
     def _trains_on(self, done: EvaluationPass) -> bool:
         """Whether the same dataset object is trained on: a batch fetched before an evaluation may be mistaken."""
