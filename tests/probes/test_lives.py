@@ -2,6 +2,7 @@
 
 import pytest
 
+from torchmagic.probes.lives import MANY_STEPS
 from torchmagic.records.loop import RestartRecord
 
 LOOP = """
@@ -80,3 +81,27 @@ def test_seeds_and_members_that_are_kept_are_told(run_cell):
 @pytest.mark.parametrize("line", ["net.apply(lambda m: m.train())", "nn.Linear(3, 4).reset_parameters()", "pass"])
 def test_other_calls_begin_no_life(run_cell, line):
     assert restarts(run_cell, line) == []
+
+
+def test_steps_are_counted_while_nothing_else_is_looked_at(run_cell):
+    run, _ = run_cell(LOOP.format(f"{BUILD}; {OPTIMIZER}", 1).replace("batch_size=8", "batch_size=1"))
+    (record,) = run.of(RestartRecord)
+    assert (record.lives, record.most_passes, record.least_steps, record.overlapping) == (4, 1, 32, False)
+
+
+ENDLESS = """
+for life in range(3):
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for step in range({steps}):
+        opt.zero_grad()
+        F.mse_loss(net(torch.randn(4, 3)), torch.zeros(4, 1)).backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(("steps", "passes"), [(20, 1), (MANY_STEPS + 8, 0)])
+def test_of_lives_that_are_followed_no_further_no_passes_are_told(steps, passes, run_cell):
+    run, _ = run_cell(ENDLESS.format(steps=steps), level="basic")
+    (record,) = run.of(RestartRecord)
+    assert (record.most_passes, record.least_steps) == (passes, min(steps, MANY_STEPS))

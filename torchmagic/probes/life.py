@@ -2,13 +2,17 @@
 
 import weakref
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import nn
 
+from torchmagic.probes.construction_lines import builder_of, places_of
 from torchmagic.probes.module_parts import modules_of, parameters_of
 from torchmagic.probes.sites import Site
+from torchmagic.records.loop import RestartRecord
 
 # Modules and parameters that tell one make of a model from another.
 MOST_PARTS = 64
@@ -20,7 +24,8 @@ class Life:
     Attributes:
         passes: At most so many passes over its data: for a loader those in which it was trained, else how often the
             same batch came again.
-        is_long: Whether it has seen its data more than once.
+        is_long: Whether it has seen its data more than once, or is followed no further.
+        is_lost: Whether it is followed no further, so that its passes are not known.
         renewed: Parameters, by identity, that were given new values since its last step.
     """
 
@@ -35,7 +40,7 @@ class Life:
         self.seed = 0
         self.first = self.last = -1
         self.steps = 0
-        self.is_long = False
+        self.is_long = self.is_lost = False
         self.renewed: set[int] = set()
         self.how_next, self.lines_next, self.weights_next = "", lines, ""
         self._data: set[tuple[int, int]] = set()
@@ -49,8 +54,8 @@ class Life:
 
     @property
     def passes(self) -> int:
-        """Passes over its data, as far as is known."""
-        return max(self._seen.values(), default=0)
+        """Passes over its data, as far as is known; 0 where that is not known."""
+        return 0 if self.is_lost else max(self._seen.values(), default=0)
 
     @property
     def likeness(self) -> tuple[Any, ...]:
@@ -101,3 +106,25 @@ def settings_of(optimizer: torch.optim.Optimizer) -> str:
     """Return the settings of an optimizer as text, as they are at its first step."""
     groups = [{key: each for key, each in group.items() if key != "params"} for group in optimizer.param_groups]
     return f"{type(optimizer).__name__} {groups!r}"
+
+
+def restart(lives: Sequence[Life], *, least: int) -> RestartRecord:
+    """Return what is told of lives that one line began; so many on the same data are alike."""
+    first, last = lives[0], lives[-1]
+    alive = {id(module) for life in lives if (module := life.ref()) is not None}
+    pairs = pairwise(lives)
+    return RestartRecord(
+        model=first.name,
+        class_name=first.class_name,
+        how=last.how,
+        lives=len(lives),
+        alive=len(alive),
+        most_passes=max(life.passes for life in lives),
+        least_steps=min(life.steps for life in lives),
+        same=len({life.likeness for life in lives}) == 1
+        and min(Counter(life.data for life in lives).values()) >= least,
+        reseeded=len({life.seed for life in lives}) > 1,
+        overlapping=any(one.last > other.first for one, other in pairs),
+        places=places_of(last.lines),
+        builder=builder_of(places_of(last.lines)),
+    )

@@ -1,8 +1,6 @@
 """This file watches models that are thrown away: built anew, or given their first weights again, before they learn."""
 
 import weakref
-from collections import Counter
-from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -12,14 +10,13 @@ from torch.utils.data import RandomSampler, SequentialSampler
 from torch.utils.data.dataloader import _InfiniteConstantSampler
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.construction_lines import builder_of, lines_of, places_of
-from torchmagic.probes.life import Life, make_of, settings_of
+from torchmagic.probes.construction_lines import lines_of
+from torchmagic.probes.life import Life, make_of, restart, settings_of
 from torchmagic.probes.members import present
 from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.sites import Site
 from torchmagic.probes.storages import tensors_in
 from torchmagic.probes.taps import Taps
-from torchmagic.records.loop import RestartRecord
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.presence import has_shape
 from torchmagic.tensors.reduce import norms
@@ -28,7 +25,7 @@ from torchmagic.tensors.reduce import norms
 LEAST_LIVES, MOST_LIVES = 3, 64
 # Modules whose construction is remembered.
 MOST_BUILT = 4096
-# A life of so many steps is a long one, whatever data it saw.
+# A life of so many steps that saw no loader, and nothing twice, is followed no further.
 MANY_STEPS = 1000
 # Share of a model's weights that must be new for a new life to begin.
 MOST_OF_IT = 0.5
@@ -40,14 +37,15 @@ FOR_GOOD = 1 << 40
 
 
 class _Waker:
-    """Hears of what may begin a life, and wakes the probe, which rests while nothing does."""
+    """Hears of what may begin a life or another pass, and wakes the probe, which rests while nothing does."""
 
     def __init__(self, taps: Taps, lives: "Lives") -> None:
         self._taps, self._lives = taps, lives
         self.built: dict[int, tuple[weakref.ref[nn.Module], tuple[Site, ...]]] = {}
 
     def attach(self) -> None:
-        """Listen for constructions and for new weights."""
+        """Listen for passes, constructions and new weights."""
+        self._taps.on("epoch", self._begins_pass)
         self._taps.on("module_built", self._built)
         self._taps.on("optimizer_built", self._optimizer_built)
         self._taps.on("weights_set", self._weights_set)
@@ -57,6 +55,11 @@ class _Waker:
         if len(self.built) >= MOST_BUILT:
             self.built.pop(next(iter(self.built)))
         self.built[id(module)] = (weakref.ref(module), lines_of(module, frame))
+
+    def _begins_pass(self, loader: Any, iterator: Any, nanoseconds: int, frame: FrameType) -> None:
+        if self._lives.counts_unseen:
+            self._taps.listeners.wake_up(self._lives)
+        self._lives.begins_pass(loader)
 
     def _optimizer_built(self, optimizer: Any, frame: FrameType) -> None:
         self._taps.listeners.wake_up(self._lives)
@@ -74,7 +77,8 @@ class Lives:
     """Records ``RestartRecord`` as the run ends, for each line that began three or more lives of a model.
 
     A life begins as a model that was built in this run is trained, and again as most of its weights are initialised or
-    loaded after it was trained. It rests from the second pass over the data on.
+    loaded after it was trained. It rests from the second pass over the data on, and within a pass of a loader while
+    one life is under way.
     """
 
     def __init__(self, cast: Cast, taps: Taps) -> None:
@@ -88,28 +92,40 @@ class Lives:
         self._pass = (0, 0, 0)  # its number, its dataset, its batch size
         self._input: tuple[int, int] | None = None
         self._before: list[float] = []
+        self._unseen: tuple[Life, int] | None = None  # the only life while this rests, and since which step
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for what a life is made of."""
         self._recorder = recorder
         self._waker.attach()
-        taps.on("epoch", self._begins_pass)
         taps.on("root_begin", self._forward)
         taps.on("step_end", self._stepped)
 
     def flush(self, step: int) -> None:
-        """Rest where every life that is under way is a long one."""
-        if step and all(life is None or life.is_long for _, life in self._life_of.values()):
-            self._taps.rest(self, until=FOR_GOOD)
+        """Rest where every life that is under way is a long one, or the only one need but be counted the steps of."""
+        self._catch_up(step + 1)
+        lives = [life for _, life in self._life_of.values() if life is not None and not life.is_long]
+        if not step or (lives and (len(self._life_of) > 1 or not self._pass[0] or lives[0].renewed)):
+            return
+        self._unseen = (lives[0], step + 1) if lives else None
+        self._taps.rest(self, until=FOR_GOOD)
+
+    def _catch_up(self, step: int) -> None:
+        """Count the steps of the only life while this rested, up to one."""
+        if self._unseen is not None:
+            (life, since), self._unseen = self._unseen, None
+            life.steps += step - since
+            life.last = max(life.last, step - 1)
 
     def detach(self) -> None:
         """Hand over the lines that began three lives or more."""
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
+            self._catch_up(recorder.step)
             for key in dict.fromkeys(life.key for life in self._lives):
                 lives = [life for life in self._lives if life.key == key]
                 if len(lives) >= LEAST_LIVES:
-                    recorder.add(_record(lives))
+                    recorder.add(restart(lives, least=LEAST_LIVES))
         self._lives.clear()
         self._life_of.clear()
         self._waker.built.clear()
@@ -128,7 +144,13 @@ class Lives:
             known = self._numbers[id(value)] = (ref, self._count)
         return known[1]
 
-    def _begins_pass(self, loader: Any, iterator: Any, nanoseconds: int, frame: FrameType) -> None:
+    @property
+    def counts_unseen(self) -> bool:
+        """Whether this rests only until the next pass."""
+        return self._unseen is not None
+
+    def begins_pass(self, loader: Any) -> None:
+        """Take note of a pass over a loader's data."""
         chosen = loader.sampler if type(loader.sampler) not in WHOLE else loader.dataset
         self._pass = (self._pass[0] + 1, self._number_of(chosen), loader.batch_size or 0)
 
@@ -167,6 +189,8 @@ class Lives:
                 life.renewed |= given.keys() & life.parameters.keys()
 
     def _stepped(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
+        if self._recorder is not None:
+            self._catch_up(self._recorder.step)
         known = self._life_of.get(id(optimizer))
         life = known[1] if known is not None and known[0]() is optimizer else self._find(optimizer)
         if life is None or self._recorder is None:
@@ -176,7 +200,8 @@ class Lives:
             life = self._again(life, optimizer) if share >= MOST_OF_IT else life
             life.renewed.clear()
         life.step(self._recorder.step, self._pass, self._input)
-        life.is_long = life.is_long or life.steps >= MANY_STEPS
+        if not self._pass[0] and not life.is_long and life.steps >= MANY_STEPS:
+            life.is_long = life.is_lost = True
 
     def _find(self, optimizer: torch.optim.Optimizer) -> Life | None:
         """Return the life that an optimizer's parameters are in; a new one of a model that was built in this run."""
@@ -218,24 +243,3 @@ class Lives:
         if len(self._lives) > MOST_LIVES:
             self._lives.pop(0)
         return life
-
-
-def _record(lives: list[Life]) -> RestartRecord:
-    first, last = lives[0], lives[-1]
-    alive = {id(module) for life in lives if (module := life.ref()) is not None}
-    pairs = pairwise(lives)
-    return RestartRecord(
-        model=first.name,
-        class_name=first.class_name,
-        how=last.how,
-        lives=len(lives),
-        alive=len(alive),
-        most_passes=max(life.passes for life in lives),
-        least_steps=min(life.steps for life in lives),
-        same=len({life.likeness for life in lives}) == 1
-        and min(Counter(life.data for life in lives).values()) >= LEAST_LIVES,
-        reseeded=len({life.seed for life in lives}) > 1,
-        overlapping=any(one.last > other.first for one, other in pairs),
-        places=places_of(last.lines),
-        builder=builder_of(places_of(last.lines)),
-    )

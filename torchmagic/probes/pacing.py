@@ -26,7 +26,7 @@ OFTEN = {"activations": 2}
 # odd length see the optimizers that step in turn.
 SHORTEST_REST = 7
 # To be put to rest and woken up costs as much as some steps that one is asked at.
-WORTH_A_REST = 4
+WORTH_A_REST = 8
 
 # What hardly changes is looked at in each of so many first steps.
 FIRST_STEPS = 4
