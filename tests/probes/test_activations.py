@@ -351,3 +351,16 @@ def test_copies_of_outputs_that_no_step_followed_are_let_go_as_the_watch_ends():
     gc.collect()
     held = [each for each in gc.get_objects() if type(each) is torch.Tensor and each.shape == (7, 13)]
     assert [id(each) for each in held] == [id(output)]
+
+
+def test_after_the_first_broken_step_the_modules_are_looked_at_whatever_the_budget(run_cell):
+    run, _ = run_cell(
+        "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for step in range(80):\n    opt.zero_grad()\n"
+        "    (net(torch.randn(8, 4)) * (float('nan') if step == 70 else 1.0)).sum().backward()\n    opt.step()\n",
+        every=None,
+        budget=0.0,
+    )
+    found = dict(zip(*run.series("activation_nonfinite", module="net.2"), strict=True))
+    assert [step for step, count in found.items() if count] == [72]

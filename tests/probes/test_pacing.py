@@ -152,3 +152,13 @@ def test_a_rest_ends_where_a_collection_is_wanted(pacer):
             num_rests += until > step
         pacer.earn(STEP, 0)
     assert num_rests > 5
+
+
+def test_what_is_demanded_is_wanted_at_once_and_later_as_ever():
+    pacer = Pacer(share=0.0)
+    simulate(pacer, kinds={"gradients": 5e6, "activations": 5e6}, steps=100)
+    assert not pacer.wants("activations")
+    pacer.demand()
+    assert pacer.wants("activations")
+    _, taken = simulate(pacer, kinds={"gradients": 5e6, "activations": 5e6}, steps=30)
+    assert taken == {"gradients": [0], "activations": [0]}

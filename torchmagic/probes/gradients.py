@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchmagic.probes.cast import Cast
+from torchmagic.probes.listeners import Listeners
 from torchmagic.probes.members import ByHand, Optimizer, gradient_in
 from torchmagic.probes.outliers import Outliers
 from torchmagic.probes.pacing import Pacer
@@ -70,6 +71,7 @@ class Gradients:
         self._told: set[str] = set()
         self._taps: Taps | None = None
         self.followers: list[object] = []
+        self._has_broken = False
         self.total: float | None = None
         self.alarmed = False
 
@@ -117,9 +119,16 @@ class Gradients:
         if not state.has_closure:
             self._measure(optimizer, entry, state)
         if self.alarmed and self._taps is not None:
-            for follower in self.followers:
-                event = "update_begin" if isinstance(optimizer, ByHand) else "step_begin"
-                self._taps.listeners.summon(follower, event)
+            self._alarm(self._taps.listeners, "update_begin" if isinstance(optimizer, ByHand) else "step_begin")
+
+    def _alarm(self, listeners: Listeners, event: str) -> None:
+        """Have others look at this step too, and, where gradients break for the first time, all look at the next."""
+        for follower in self.followers:
+            listeners.summon(follower, event)
+        if not (self._has_broken or math.isfinite(self.total or 0.0)):
+            self._has_broken = True
+            self._pacer.demand()
+            listeners.wake(everybody=True)
 
     def begins_shortly(self, step: int, optimizer: torch.optim.Optimizer, entry: Optimizer) -> float | None:
         """Record the total norm, and return it, where that is all there is to it: of few gradients on the host.

@@ -110,6 +110,11 @@ class Pacer:
         rest = min(must, max(self._may[kind], affordable)) - step
         return rest if rest >= WORTH_A_REST else 0
 
+    def demand(self) -> None:
+        """Have every kind collected in the next step that it is asked for in, whatever that costs."""
+        for kind in self._must:
+            self._must[kind] = self._step
+
     def pay(self, kind: str, nanoseconds: int) -> None:
         """Book what a collection took."""
         cost = nanoseconds * self._true_cost
