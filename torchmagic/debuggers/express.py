@@ -115,11 +115,12 @@ class Express:
             self._listeners.unlike()
             self._on_failure(closer, error)
 
-    def _fails(self, error: Exception) -> None:
-        """Go on without, and say so."""
+    def _fails(self, error: Exception) -> bool:
+        """Go on without, and say so; return that nothing was noted."""
         self._is_off = True
         self._listeners.unlike()
         self._on_failure(self, error)
+        return False
 
 
 def _present(there: dict[type, object], *kinds: type) -> list[object]:

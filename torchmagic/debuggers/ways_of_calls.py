@@ -40,13 +40,11 @@ class CallWays:
         taps: Whose events these are.
         run: The run.
         probes: The run's, each by its class.
-        on_failure: Told an exception; it takes the ways away.
+        fails: Told an exception; it takes the ways away, and returns False.
     """
 
-    def __init__(
-        self, taps: Taps, run: Run, probes: Mapping[type, Any], on_failure: Callable[[Exception], None]
-    ) -> None:
-        self._taps, self._run, self._on_failure = taps, run, on_failure
+    def __init__(self, taps: Taps, run: Run, probes: Mapping[type, Any], fails: Callable[[Exception], bool]) -> None:
+        self._taps, self._run, self._fails = taps, run, fails
         self._cast: Cast = probes[Cast]
         self._losses: Losses = probes[Losses]
         self._nonfinite: Nonfinite = probes[Nonfinite]
@@ -161,7 +159,3 @@ class CallWays:
         if inputs is not None:
             inputs.losses[name] = count
         return True
-
-    def _fails(self, error: Exception) -> bool:
-        self._on_failure(error)
-        return False

@@ -31,7 +31,7 @@ class StepWays:
         taps: Whose events these are.
         run: The run.
         probes: The run's, each by its class.
-        on_failure: Told an exception; it takes the ways away.
+        fails: Told an exception; it takes the ways away, and returns False.
         recorder: Counts steps.
 
     Attributes:
@@ -45,11 +45,11 @@ class StepWays:
         taps: Taps,
         run: Run,
         probes: Mapping[type, Any],
-        on_failure: Callable[[Exception], None],
+        fails: Callable[[Exception], bool],
         *,
         recorder: Recorder,
     ) -> None:
-        self._taps, self._run, self._on_failure = taps, run, on_failure
+        self._taps, self._run, self._fails = taps, run, fails
         self._recorder = recorder
         self._cast: Cast = probes[Cast]
         self._gradients: Gradients = probes[Gradients]
@@ -141,7 +141,3 @@ class StepWays:
         if self._batches is not None:
             self._batches.newest = None
         return True
-
-    def _fails(self, error: Exception) -> bool:
-        self._on_failure(error)
-        return False
