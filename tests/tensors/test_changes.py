@@ -1,6 +1,7 @@
 """This file is the proof that changes of tensors, and what precision swallowed of them, are found."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,11 +11,23 @@ from torchmagic.tensors import changes
 from torchmagic.tensors.changes import Copy, sample
 
 
+class Told(NamedTuple):
+    length: float
+    moved: float
+    swallowed: float
+    ratio: float
+
+
 def moved(tensors, gradients, lr):
     copy = Copy(tensors)
     for tensor, gradient in zip(tensors, gradients, strict=True):
         tensor.sub_(gradient, alpha=lr)
-    return copy.compare(tensors, gradients)
+    return told(copy.compare(tensors, gradients))
+
+
+def told(changes):
+    columns = changes.lengths.tolist(), changes.moves.tolist(), changes.swallowed.tolist(), changes.ratios()
+    return [Told(*each) for each in zip(*columns, strict=True)]
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
@@ -45,6 +58,7 @@ def test_numpy_says_nothing_of_values_that_are_not_finite_or_whose_squares_are_o
     after = [-each for each in tensors]
     with np.errstate(all="raise"):
         found = Copy(tensors).compare(after, after if pushed else None)
+        found = told(found)
     for each in found:
         assert (math.isnan(each.length), math.isnan(each.moved)) == (math.isnan(values[0]),) * 2
         assert math.isnan(values[0]) or each.length <= each.moved
@@ -55,7 +69,7 @@ def test_small_and_large_sets_agree(monkeypatch):
     given = [torch.randn(30, 20, generator=generator, device="cpu") * 100 for _ in range(3)]
     pushes = [torch.randn(30, 20, generator=generator, device="cpu") for _ in range(3)]
     packed = moved([each.clone() for each in given], pushes, 1e-5)
-    monkeypatch.setattr(changes, "packs_well", lambda _: False)
+    monkeypatch.setattr(changes, "SMALL", 0)
     apart = moved([each.clone() for each in given], pushes, 1e-5)
     for one, other in zip(packed, apart, strict=True):
         assert tuple(one) == pytest.approx(tuple(other), rel=1e-5)
@@ -76,7 +90,7 @@ def test_a_parameter_that_is_too_large_is_sampled(monkeypatch):
     weight, gradient = torch.ones(1000, 30, device="cpu"), torch.full((1000, 30), 1e-3, device="cpu")
     copy = Copy([weight])
     weight.sub_(gradient)
-    found = copy.compare([weight], [gradient])[0]
+    (found,) = told(copy.compare([weight], [gradient]))
     assert sum(each.numel() for each in copy._values) <= 130
     assert (found.ratio, found.swallowed) == (pytest.approx(1e-3, rel=1e-4), 0.0)
 
@@ -85,4 +99,14 @@ def test_a_parameter_that_is_too_large_is_sampled(monkeypatch):
 def test_without_a_dense_gradient_nothing_is_said_of_what_was_swallowed():
     weights = [torch.ones(3, 3, device="cpu"), torch.ones(2, device="cpu")]
     found = Copy(weights).compare(weights, [torch.eye(3, device="cpu").to_sparse(), None])
-    assert [math.isnan(change.swallowed) for change in found] == [True, True]
+    assert np.isnan(found.swallowed).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("small", [0, 1 << 18])
+def test_tensors_that_are_of_another_shape_or_gone_are_not_compared(monkeypatch, small):
+    monkeypatch.setattr(changes, "SMALL", small)
+    weights = [torch.ones(3, 3, device="cpu"), torch.ones(2, device="cpu")]
+    copy = Copy(weights)
+    assert copy.compare([weights[0], torch.ones(4, device="cpu")]) is None
+    weights[1].untyped_storage().resize_(0)
+    assert copy.compare(weights) is None

@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -39,23 +40,21 @@ class _Leaf:
         self.sloped = _sloped(module)
 
 
-class _Output:
-    """The statistics of one output: a small one's come with those of others; of one on a device, they lie there too.
+class _Output(list[Any]):
+    """What ``glance`` says of one output: a small one's comes with those of others; of one on a device it lies there.
 
     Attributes:
         path: Of its module.
-        count: How many values were looked at.
-        scalars: What ``glance`` says of them.
+        num_values: How many were looked at.
         flat: How many lie beyond the sloped range, of a module that has one.
     """
 
-    __slots__ = ("count", "flat", "path", "scalars")
+    __slots__ = ("flat", "num_values", "path")
 
     def __init__(self, leaf: _Leaf, output: torch.Tensor, glances: Glances) -> None:
-        self.scalars: list[Any] = []
         self.flat: Sequence[Any] = ()
-        values = glances.take(output, self.scalars)
-        self.path, self.count = leaf.path or "", values.numel()
+        values = glances.take(output, self)
+        self.path, self.num_values = leaf.path or "", values.numel()
         if leaf.sloped is not None:
             middle, half = leaf.sloped
             flat = torch.count_nonzero((values - middle).abs_() >= half)
@@ -152,40 +151,42 @@ class Activations:
         self._pacer.pay("activations", now() - began + self._look.cost())
 
     def _hand_over(self, outputs: list[_Output], recorder: Recorder) -> None:
-        far = [output for output in outputs if isinstance(output.scalars[0], torch.Tensor)]
-        fetched = iter(fetch([scalar for output in far for scalar in (*output.scalars, *output.flat)]) if far else ())
+        far = [output for output in outputs if isinstance(output[0], torch.Tensor)]
+        fetched = iter(fetch([scalar for output in far for scalar in (*output, *output.flat)]) if far else ())
         for output in far:
-            output.scalars, output.flat = [next(fetched) for _ in output.scalars], [next(fetched) for _ in output.flat]
+            output[:], output.flat = [next(fetched) for _ in output], [next(fetched) for _ in output.flat]
         calls: dict[str, list[_Output]] = {}
         for output in outputs:
             calls.setdefault(output.path, []).append(output)
         paths = tuple(calls)
-        rows = [_of_one(each[0]) if len(each) == 1 else _together(each) for each in calls.values()]
-        for i, name in enumerate(("mean", "std", "abs_max", "zero_share", "nonfinite")):
-            recorder.append(f"activation_{name}", [row[i] for row in rows], paths)
-        flat = {path: row[5] for path, row in zip(paths, rows, strict=True) if len(row) > 5}  # noqa: PLR2004 - after the five
+        rows = _apart(outputs) if len(paths) == len(outputs) else [*zip(*map(_together, calls.values()), strict=True)]
+        for name, row in zip(("mean", "std", "abs_max", "zero_share", "nonfinite"), rows, strict=True):
+            recorder.append(f"activation_{name}", row, paths)
+        flat = {path: sum(each for one in found for each in one.flat) for path, found in calls.items() if found[0].flat}
         if flat:
-            recorder.append("activation_saturation", tuple(flat.values()), tuple(flat))
+            shares = [total / sum(one.num_values for one in calls[path]) for path, total in flat.items()]
+            recorder.append("activation_saturation", shares, tuple(flat))
 
 
-def _of_one(output: _Output) -> list[Any]:
-    """Return the statistics of the only call of a module in a step: five, and the saturation of one that saturates."""
-    count, (total, length, low, high, zeros, finite) = output.count, output.scalars
-    peak = math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
-    row = [total / count, length / math.sqrt(count), peak, zeros / count, count - finite]
-    return [*row, *(each / count for each in output.flat)] if output.flat else row
+def _apart(outputs: Sequence[_Output]) -> list[list[float]]:
+    """Return the statistics of modules that were called once in a step: five rows, of one number a module."""
+    counts = np.array([output.num_values for output in outputs])
+    totals, lengths, lows, highs, zeros, finite = np.array(outputs).T
+    with np.errstate(all="ignore"):
+        peaks = np.maximum(-lows, highs)
+    return [
+        each.tolist() for each in (totals / counts, lengths / np.sqrt(counts), peaks, zeros / counts, counts - finite)
+    ]
 
 
-def _together(outputs: Sequence[_Output]) -> list[Any]:
-    """Return the same of all calls of a module in a step."""
-    counts = [output.count for output in outputs]
-    totals, lengths, lows, highs, zeros, finite = zip(*(output.scalars for output in outputs), strict=True)
+def _together(outputs: Sequence[_Output]) -> list[float]:
+    """Return the five statistics of all calls of a module in a step."""
+    counts = [output.num_values for output in outputs]
+    totals, lengths, lows, highs, zeros, finite = zip(*outputs, strict=True)
     mean, deviation = pooled(counts, totals, lengths)
     ends = (*lows, *highs)
     peak = math.nan if any(map(math.isnan, ends)) else max(map(abs, ends))
-    row = [mean, deviation, peak, sum(zeros) / sum(counts), sum(counts) - sum(finite)]
-    flat = [each for output in outputs for each in output.flat]
-    return [*row, sum(flat) / sum(counts)] if flat else row
+    return [mean, deviation, peak, sum(zeros) / sum(counts), sum(counts) - sum(finite)]
 
 
 def _sloped(module: nn.Module) -> tuple[float, float] | None:

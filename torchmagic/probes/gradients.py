@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import compress
 from types import FrameType
 from typing import Any
 
@@ -17,13 +18,21 @@ from torchmagic.probes.riders import Riders
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import WHOLE, Recorder
-from torchmagic.tensors.moments import moments_and
+from torchmagic.tensors.exact import Moments
+from torchmagic.tensors.moments import table_of
 from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, small_norm, total_norm
 
 # Optimizers whose norms are told apart; a search has hundreds.
 MOST_TOLD = 9
-METRICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
+METRICS = {
+    "grad_norm": "norm",
+    "grad_mean": "mean",
+    "grad_std": "std",
+    "grad_abs_max": "abs_max",
+    "grad_zero_share": "zero_share",
+    "grad_nonfinite": "num_nonfinite",
+}
 
 
 class _State:
@@ -209,16 +218,18 @@ class Gradients:
         """Record the statistics of each gradient; return the total norm, and what scalars hold."""
         began = now()
         owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        pairs = zip(entry.names, owners, strict=True)
-        held = [(name, gradient) for name, owner in pairs if (gradient := gradient_in(optimizer, owner)) is not None]
-        measured, brought = moments_and([gradient for _, gradient in held], scalars)
-        kept = [(name, found) for (name, _), found in zip(held, measured, strict=True) if found.num_values]
-        lengths: Sequence[float] = ()
-        if self._recorder is not None and kept:
-            names = tuple(name for name, _ in kept)
-            columns = zip(*(found for _, found in kept), strict=True)
-            _, broken, lengths, means, deviations, peaks, zeros = columns
-            for metric, values in zip(METRICS, (lengths, means, deviations, peaks, zeros, broken), strict=True):
-                self._recorder.append(metric, values, names)
+        gradients = [gradient_in(optimizer, owner) for owner in owners]
+        held = [gradient for gradient in gradients if gradient is not None]
+        names: Sequence[str] = entry.names
+        if len(held) < len(gradients):
+            names = tuple(name for name, gradient in zip(names, gradients, strict=True) if gradient is not None)
+        table, brought = table_of(held, scalars)
+        if not table[0].all():  # of what cannot be read nothing is told
+            told = table[0] > 0
+            names, table = tuple(compress(names, told)), table[:, told]
+        rows = dict(zip(Moments._fields, table.tolist(), strict=True))
+        if self._recorder is not None and names:
+            for metric, field in METRICS.items():
+                self._recorder.append(metric, rows[field], names)
         self._pacer.pay("gradients", now() - began)
-        return total_norm(lengths), brought
+        return total_norm(rows["norm"]), brought

@@ -1,6 +1,5 @@
 """This file takes snapshots: histograms of weights, gradients and outputs, ever more rarely, and as the run ends."""
 
-import math
 from collections.abc import Iterator, Sequence
 from time import monotonic, thread_time
 from types import FrameType
@@ -14,15 +13,16 @@ from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.records.note import NoteRecord
 from torchmagic.records.snapshot import SnapshotKind, SnapshotRecord
-from torchmagic.records.tensor import Histogram, even_edges
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.glance import readable
+from torchmagic.tensors.histograms import histograms_of
 from torchmagic.tensors.near import all_brought_near
 
 # A histogram of this many values, taken at even distances, looks like that of all.
 MOST_VALUES = 1 << 14
 NUM_SAMPLES = 16
-MOST_BINS, LEAST_BINS = 64, 4
+# Outputs wait for the parameters until they have so many values together.
+MOST_WAITING = 1 << 22
 # At about 3 KB each these are 36 MB: the history of 300 parameters over a million steps.
 MOST_SNAPSHOTS = 12_000
 # The end of a run waits no longer than this for the last look: so many seconds, and a share of the run's own.
@@ -44,6 +44,7 @@ class Snapshots:
         self._taken = 0
         self._seen: set[str] = set()
         self._waiting: list[Wanted] = []
+        self._num_waiting = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for steps, and for the innermost modules where another probe has them told."""
@@ -67,8 +68,11 @@ class Snapshots:
 
     def _take_waiting(self) -> None:
         """Take outputs that no optimizer's step followed."""
-        waiting, self._waiting = self._waiting, []
-        self._take(waiting)
+        self._take(self._handed_over())
+
+    def _handed_over(self) -> list[Wanted]:
+        waiting, self._waiting, self._num_waiting = self._waiting, [], 0
+        return waiting
 
     def _output(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._due and isinstance(output, torch.Tensor):
@@ -78,12 +82,13 @@ class Snapshots:
                 self._meet((SnapshotKind.ACTIVATION, path, output))
 
     def _meet(self, output: Wanted) -> None:
-        """Take an output; one on a device with the parameters, by one transfer, as it is now."""
+        """Take an output with the parameters, by one transfer from a device, as it is now."""
         kind, path, values = output
-        if values.is_cpu or not readable(values):
-            self._take([output])
-        else:
+        if readable(values):
             self._waiting.append((kind, path, _spread(values.detach().reshape(-1), MOST_VALUES).clone()))
+            self._num_waiting += self._waiting[-1][2].numel()
+            if self._num_waiting > MOST_WAITING:
+                self._take_waiting()
 
     def _parameters(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
         if not self._due:
@@ -92,7 +97,7 @@ class Snapshots:
         pairs = [
             (name, value) for name, ref in zip(entry.names, entry.refs, strict=True) if (value := ref()) is not None
         ]
-        wanted, self._waiting = self._waiting, []
+        wanted = self._handed_over()
         for name, value in pairs:
             wanted.append((SnapshotKind.WEIGHT, name, value))
             if value.grad is not None:
@@ -154,36 +159,12 @@ def snapshots(wanted: Sequence[Wanted], step: int) -> Iterator[SnapshotRecord]:
     """
     held = [each for each in wanted if readable(each[2]) and each[2].numel()]
     near = all_brought_near([_spread(tensor.detach().reshape(-1), MOST_VALUES) for _, _, tensor in held])
-    for (kind, subject, _), values in zip(held, near, strict=True):
-        yield SnapshotRecord(
-            what=kind,
-            subject=subject,
-            step=step,
-            histogram=_histogram(values),
-            values=tuple(map(float, _magnitudes(_spread(values, NUM_SAMPLES)).tolist())),
-        )
-
-
-def _histogram(values: torch.Tensor) -> Histogram | None:
-    """Return how values are spread; None where all are equal or none is finite."""
-    values = values if values.dtype in (torch.float32, torch.float64) else values.float()
-    low, high = (each.item() for each in torch.aminmax(values))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        values = values[torch.isfinite(values)]
-        if not values.numel():
-            return None
-        low, high = (each.item() for each in torch.aminmax(values))
-    if not 0.0 < high - low < math.inf:
-        return None
-    num_bins = min(MOST_BINS, max(LEAST_BINS, 2 * math.isqrt(values.numel())))
-    counts = torch.histc(values, num_bins, low, high).tolist()
-    return Histogram(edges=even_edges(low, high, num_bins), counts=tuple(map(int, counts)))
+    for (kind, subject, _), values, histogram in zip(held, near, histograms_of(near), strict=True):
+        samples = tuple(_spread(values, NUM_SAMPLES).tolist())
+        yield SnapshotRecord(what=kind, subject=subject, step=step, histogram=histogram, values=samples)
 
 
 def _spread(flat: torch.Tensor, most: int) -> torch.Tensor:
     """Return at most so many elements, at even distances."""
-    return flat[:: max(1, -(-flat.numel() // most))]
-
-
-def _magnitudes(values: torch.Tensor) -> torch.Tensor:
-    return values.abs() if values.is_complex() else values
+    apart = -(-flat.numel() // most)
+    return flat if apart <= 1 else flat[::apart]

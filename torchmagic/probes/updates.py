@@ -1,8 +1,11 @@
 """This file measures updates: how far a step moves the parameters, and how much of it precision swallows."""
 
 import math
+from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
+import numpy as np
 import torch
 
 from torchmagic.probes.cast import Cast
@@ -13,6 +16,7 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
 from torchmagic.tensors.changes import Copy
+from torchmagic.tensors.packing import packable_sizes
 from torchmagic.tensors.reduce import is_measurable
 
 
@@ -32,7 +36,7 @@ class Updates:
         self._recorder: Recorder | None = None
         self._taps: Taps | None = None
         self._before: Copy | None = None
-        self._shapes: list[torch.Size] = []
+        self._chosen: _Chosen | None = None
         self._took = 0
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -47,54 +51,77 @@ class Updates:
 
     def detach(self) -> None:
         """Let go of the copy."""
-        self._before = None
+        self._before, self._chosen = None, None
 
     def _copy(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        self._before = None
+        self._before, self._chosen = None, None
         if not (self._pacer.wants("updates") or (self._gradients is not None and self._gradients.alarmed)):
             if self._taps is not None:
                 self._taps.rest(self, until=self._taps.listeners.step + self._pacer.rest("updates"))
             return
         began = now()
-        weights = [weight for weight, _ in _weights(optimizer).values()]
-        if weights:
-            self._before, self._shapes = Copy(weights), [weight.shape for weight in weights]
+        chosen = _Chosen(optimizer)
+        if weights := chosen.weights(optimizer):
+            self._before, self._chosen = Copy(weights, chosen.sizes), chosen
         self._took = now() - began
 
     def _compare(self, optimizer: torch.optim.Optimizer, nanoseconds: int) -> None:
-        before, self._before = self._before, None
-        if before is None or self._recorder is None:
+        before, chosen = self._before, self._chosen
+        self._before = self._chosen = None
+        if before is None or chosen is None or self._recorder is None:
             return
         began = now()
-        weights = _weights(optimizer)
-        tensors = [weight for weight, _ in weights.values()]
-        if [tensor.shape for tensor in tensors] == self._shapes and not _was_skipped(optimizer):
-            all_names = self._cast.optimizer(optimizer).names
-            names = tuple(all_names[i] for i in weights)
+        if not _was_skipped(optimizer):
             closely = self._pacer.wants("swallowed")
-            changes = before.compare(tensors, [tensor.grad for tensor in tensors] if closely else None)
-            self._recorder.append("update_ratio", [change.ratio for change in changes], names)
-            if closely:
-                swallowed = [
-                    change.swallowed if moves else math.nan
-                    for change, (_, moves) in zip(changes, weights.values(), strict=True)
-                ]
-                self._recorder.append("update_swallowed", swallowed, names)
-                self._pacer.pay("swallowed", (now() - began) // 2)
+            weights = chosen.weights(optimizer)
+            changes = before.compare(weights, [each.grad for each in weights] if closely else None)
+            if changes is not None:
+                names = chosen.names(self._cast.optimizer(optimizer).names)
+                self._recorder.append("update_ratio", changes.ratios(), names)
+                if closely:
+                    swallowed = np.where(chosen.moves, changes.swallowed, math.nan)
+                    self._recorder.append("update_swallowed", swallowed.tolist(), names)
+                    self._pacer.pay("swallowed", (now() - began) // 2)
         self._pacer.pay("updates", now() - began + self._took)
 
 
-def _weights(optimizer: torch.optim.Optimizer) -> dict[int, tuple[torch.Tensor, bool]]:
-    """Return, by its place among the optimizer's, each parameter that can be compared, and whether it should move."""
-    found, place = {}, 0
-    for group in optimizer.param_groups:
-        rate = group.get("lr")
-        moves = rate is None or float(rate) != 0.0
-        for weight in group["params"]:
-            if is_measurable(weight) and weight.layout is torch.strided and weight.numel():
-                found[place] = weight, moves
-            place += 1
-    return found
+class _Chosen:
+    """Which parameters of an optimizer can be compared; it holds none of them.
+
+    Attributes:
+        sizes: What ``packable_sizes`` says of them.
+        moves: Whether each should move: the learning rate is not 0.
+    """
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        weights, self._places = _weights(optimizer), list[int]()
+        self.moves = [moves for group in optimizer.param_groups for moves in [_moves(group)] * len(group["params"])]
+        self.sizes = packable_sizes(weights)
+        if not self.sizes:
+            self._places = [i for i, each in enumerate(weights) if _can_be_compared(each)]
+            self.moves = [self.moves[i] for i in self._places]
+
+    def weights(self, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+        """Return them, as far as the optimizer has them still."""
+        weights = _weights(optimizer)
+        return weights if self.sizes else [weights[i] for i in self._places if i < len(weights)]
+
+    def names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return their names, out of those of all parameters of the optimizer."""
+        return tuple(names) if self.sizes else tuple(names[i] for i in self._places)
+
+
+def _weights(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    return [weight for group in optimizer.param_groups for weight in group["params"]]
+
+
+def _moves(group: dict[str, Any]) -> bool:
+    rate = group.get("lr")
+    return rate is None or float(rate) != 0.0
+
+
+def _can_be_compared(weight: torch.Tensor) -> bool:
+    return is_measurable(weight) and weight.layout is torch.strided and weight.numel() > 0
 
 
 def _was_skipped(optimizer: torch.optim.Optimizer) -> bool:

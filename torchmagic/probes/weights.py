@@ -1,6 +1,7 @@
 """This file measures weights: how large the parameters are, how they spread, and whether they are still finite."""
 
 import weakref
+from itertools import compress
 from types import FrameType
 
 import torch
@@ -12,8 +13,17 @@ from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.moments import moments_of
+from torchmagic.tensors.exact import Moments
+from torchmagic.tensors.moments import table_of
 from torchmagic.tensors.reduce import is_measurable, norms
+
+METRICS = {
+    "weight_norm": "norm",
+    "weight_mean": "mean",
+    "weight_std": "std",
+    "weight_abs_max": "abs_max",
+    "weight_nonfinite": "num_nonfinite",
+}
 
 
 class Weights:
@@ -62,13 +72,12 @@ class Weights:
         began = now()
         self._stepped[id(optimizer)] = weakref.ref(optimizer)
         weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        found = zip(self._cast.optimizer(optimizer).names, moments_of(weights), strict=True)
-        kept = [(name, moments) for name, moments in found if moments.num_values]
-        names = tuple(name for name, _ in kept)
-        if kept:
-            self._recorder.append("weight_norm", [moments.norm for _, moments in kept], names)
-            self._recorder.append("weight_mean", [moments.mean for _, moments in kept], names)
-            self._recorder.append("weight_std", [moments.std for _, moments in kept], names)
-            self._recorder.append("weight_abs_max", [moments.abs_max for _, moments in kept], names)
-            self._recorder.append("weight_nonfinite", [moments.num_nonfinite for _, moments in kept], names)
+        names, table = self._cast.optimizer(optimizer).names, table_of(weights)[0]
+        if not table[0].all():  # of what cannot be read nothing is told
+            told = table[0] > 0
+            names, table = tuple(compress(names, told)), table[:, told]
+        if names:
+            rows = dict(zip(Moments._fields, table.tolist(), strict=True))
+            for metric, field in METRICS.items():
+                self._recorder.append(metric, rows[field], names)
         self._pacer.pay("weights", now() - began)

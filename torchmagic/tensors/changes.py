@@ -4,11 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from torchmagic.tensors.packing import Packing, packing_of
+from torchmagic.tensors.packing import Packing, packable_sizes, packing_of
 from torchmagic.tensors.presence import is_stored
-from torchmagic.tensors.reduce import is_single_kind, norms, norms_and, packs_well, values_of
+from torchmagic.tensors.reduce import SMALL, is_measurable, norms_and, values_of
 
 # Of a tensor larger than this only an evenly strided sample is copied: a model that fills memory is not doubled.
 SAMPLE_SIZE = 1 << 20
@@ -16,25 +18,24 @@ SAMPLE_SIZE = 1 << 20
 MOST_BYTES = 1 << 30
 
 
-class Change(NamedTuple):
-    """How a tensor moved.
+class Changes(NamedTuple):
+    """How tensors moved, one number for each.
 
     Args:
-        length: L2 norm of the tensor, or of its sample, before.
-        moved: L2 norm of what it, or its sample, moved by.
+        lengths: L2 norm of the tensor, or of its sample, before.
+        moves: L2 norm of what it, or its sample, moved by.
         swallowed: Share of the elements with a gradient that stayed where they were; NaN where no element had one.
     """
 
-    length: float
-    moved: float
-    swallowed: float
+    lengths: NDArray[np.float64]
+    moves: NDArray[np.float64]
+    swallowed: NDArray[np.float64]
 
-    @property
-    def ratio(self) -> float:
-        """Relative change: infinite when zeros moved."""
-        if self.length:
-            return self.moved / self.length
-        return math.inf if self.moved else 0.0
+    def ratios(self) -> list[float]:
+        """Return the relative changes: infinite where zeros moved, 0 where they did not."""
+        with np.errstate(all="ignore"):
+            found = np.where((self.lengths == 0) & (self.moves == 0), 0.0, self.moves / self.lengths)
+        return found.tolist()  # type: ignore[no-any-return] # NumPy
 
 
 class Copy:
@@ -42,77 +43,87 @@ class Copy:
 
     Args:
         tensors: Not to be empty, sparse or without storage.
+        sizes: What ``packable_sizes`` says of them, where it is known.
     """
 
-    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
+    def __init__(self, tensors: Sequence[torch.Tensor], sizes: tuple[int, ...] | None = None) -> None:
+        if sizes is None:
+            sizes = packable_sizes(tensors)
+        self._packing: Packing | None = packing_of(sizes) if sizes and sum(sizes) <= min(SMALL, SAMPLE_SIZE) else None
+        if self._packing is not None:
+            self._packed = self._packing.pack(tensors)
+            return
         width = max(tensor.element_size() for tensor in tensors)
         self._limit = max(1, min(SAMPLE_SIZE, MOST_BYTES // (width * len(tensors))))
-        # The usual case, by the short way: a small tensor of the plainest kind is its own sample.
-        self._whole = all(is_single_kind(each) and each.numel() <= self._limit for each in tensors)
-        samples = self._samples(tensors)
-        self._packing: Packing | None = None
-        if packs_well(samples) and all(each.numel() for each in samples):  # a shard may hold nothing
-            self._packing = packing_of(tuple([each.numel() for each in samples]))
-            self._values = [self._packing.pack(samples)]
-        else:
-            self._values = [each.clone() for each in samples]
+        self._values = [each.clone() for each in self._samples(tensors)]
 
     def compare(
         self, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None] | None = None
-    ) -> list[Change]:
-        """Return how each tensor moved since the copy was taken.
+    ) -> Changes | None:
+        """Return how each tensor moved since the copy was taken; None where one has another shape, or no values, now.
 
         Args:
             tensors: The same tensors in the same order.
             gradients: What should have moved them; None, or one that is sparse or wraps another tensor, says nothing of
                 what was swallowed.
         """
-        after = self._samples(tensors)
-        if gradients is None:
-            return self._lengths(after)
-        pushes = [self._push(each) for each in gradients]
         if self._packing is not None:
-            return self._together(self._packing, after, pushes)
-        moves = torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
-        counts = [_counts(move, push) for move, push in zip(moves, pushes, strict=True)]
-        lengths, numbers = norms_and([*self._values, *moves], [number for each in counts for number in each])
+            return self._together(self._packing, tensors, gradients) if self._packing.takes(tensors) else None
+        if len(tensors) < len(self._values) or not all(map(is_measurable, tensors)):
+            return None
+        after = self._samples(tensors)
+        if [each.shape for each in after] != [each.shape for each in self._values]:
+            return None
+        differences = torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
+        pushes = [None] * len(after) if gradients is None else [self._push(each) for each in gradients]
+        counts = [_counts(move, push) for move, push in zip(differences, pushes, strict=True)]
+        found, numbers = norms_and([*self._values, *differences], [number for each in counts for number in each])
         values = iter(numbers)
         swallowed = [_swallowed(next(values), next(values)) if each else math.nan for each in counts]
-        return list(map(Change, lengths[: len(after)], lengths[len(after) :], swallowed))
+        lengths, moves = np.array(found).reshape(2, -1)
+        return Changes(lengths, moves, np.array(swallowed))
 
     def _samples(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        if self._whole:
-            return [tensor.detach() for tensor in tensors]
         return [sample(values_of(tensor), self._limit) for tensor in tensors]
 
     def _push(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
         """Return what should have moved a sample; None for a gradient whose values are not in its own memory."""
-        if gradient is None or gradient.layout is not torch.strided:
-            return None
-        values = values_of(gradient)
-        return sample(values, self._limit) if is_stored(values) else None
+        dense = _dense(gradient)
+        return None if dense is None else sample(dense, self._limit)
 
-    def _lengths(self, after: list[torch.Tensor]) -> list[Change]:
-        """Compare lengths alone, which costs half as much."""
-        if self._packing is not None:
-            before = self._values[0]
-            lengths, moves = map(self._packing.norms, (before, self._packing.pack(after).sub_(before)))
-        else:
-            found = norms([*self._values, *torch._foreach_sub(after, self._values)])  # noqa: SLF001 - all differences
-            lengths, moves = found[: len(after)], found[len(after) :]
-        return [Change(length, moved, math.nan) for length, moved in zip(lengths, moves, strict=True)]
+    def _together(
+        self, packing: Packing, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None] | None
+    ) -> Changes:
+        moved = packing.pack(tensors)
+        with np.errstate(all="ignore"):
+            moved -= self._packed
+        swallowed = np.full(len(tensors), math.nan)
+        if gradients is not None:
+            pushed = _packed(packing, tensors, gradients) != 0
+            asked, stuck = packing.numbers(pushed), packing.numbers(pushed & (moved == 0))
+            np.divide(stuck, asked, out=swallowed, where=asked > 0)
+        return Changes(packing.norms(self._packed), packing.norms(moved), swallowed)
 
-    def _together(self, packing: Packing, after: list[torch.Tensor], pushes: list[torch.Tensor | None]) -> list[Change]:
-        before = self._values[0]
-        moved = packing.pack(after).sub_(before)
-        pushed = [
-            torch.zeros_like(each) if push is None or push.dtype != each.dtype else push
-            for each, push in zip(after, pushes, strict=True)
-        ]
-        pushed_at = packing.pack(pushed).numpy() != 0
-        counts = map(packing.counts, (pushed_at, pushed_at & (moved.numpy() == 0)))
-        swallowed = [stuck / asked if asked else math.nan for asked, stuck in zip(*counts, strict=True)]
-        return list(map(Change, packing.norms(before), packing.norms(moved), swallowed))
+
+def _dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
+    if gradient is None or gradient.layout is not torch.strided:
+        return None
+    values = values_of(gradient)
+    return values if is_stored(values) else None
+
+
+def _packed(
+    packing: Packing, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None]
+) -> NDArray[np.floating]:
+    """Return gradients as the tensors are packed: zeros in the place of one that cannot be."""
+    held = [each for each in gradients if each is not None]
+    if packable_sizes(held) == packing.sizes:  # the usual case, by the short way
+        return packing.pack(held)
+    alike = []
+    for tensor, gradient in zip(tensors, map(_dense, gradients), strict=True):
+        fits = gradient is not None and gradient.dtype == tensor.dtype and gradient.shape == tensor.shape
+        alike.append(gradient if gradient is not None and fits else torch.zeros_like(tensor))
+    return packing.pack(alike)
 
 
 def sample(tensor: torch.Tensor, limit: int) -> torch.Tensor:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch._utils import _flatten_dense_tensors
+from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import as_numbers
-from torchmagic.tensors.exact import LEAST_PEAK, UNREADABLE, Moments, exact_moments
+from torchmagic.tensors.exact import UNREADABLE, Moments, exact_moments
+from torchmagic.tensors.packing import LEAST_SQUARES, packable_sizes, packing_of
 from torchmagic.tensors.presence import PLAIN
 from torchmagic.tensors.reduce import SINGLES, UNREADABLE_ERRORS, fetch, is_measurable, is_single, values_of
+from torchmagic.tensors.segments import LEAST_REST, segments_of
 
 # Up to so many values, starting a kernel costs more than running it: such tensors are measured together.
 FEW_VALUES = 1 << 14
@@ -18,11 +20,9 @@ FEW_VALUES = 1 << 14
 CPU_PIECE, DEVICE_PIECE = 1 << 17, 1 << 24
 # Kernels a piece: sum, dot, both ends of aminmax, count_nonzero.
 NUM_SUMS = 5
-# Below this share of the squared mean a variance from sum and squares has lost too many digits.
-LEAST_VARIANCE = 0.1
-LEAST_DOUBLE_VARIANCE = 1e-9  # the same where both are in double precision
-# Below this sum of squares some squares may have vanished in float32.
-LEAST_SQUARES = 1e-24
+
+# Rows are the fields of ``Moments``, columns the tensors.
+Table = NDArray[np.float64]
 
 
 def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
@@ -31,24 +31,36 @@ def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
     Args:
         tensors: Tensors of any shape, dtype, layout and device.
     """
-    return moments_and(tensors, ())[0]
+    columns = table_of(tensors)[0].T.tolist()
+    return [Moments(int(num_values), int(num_nonfinite), *rest) for num_values, num_nonfinite, *rest in columns]
 
 
-def moments_and(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor]) -> tuple[list[Moments], list[float]]:
-    """Return the same, and the values of zero-dim tensors by the same transfer."""
+def table_of(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor] = ()) -> tuple[Table, list[float]]:
+    """Return the same as a table, and the values of zero-dim tensors by the same transfer."""
+    sizes = packable_sizes(tensors)
+    if sizes and max(sizes) <= FEW_VALUES:  # the usual case of a small model, by the short way
+        return _together(tensors, sizes), fetch(scalars)
     values = [_readable(tensor) for tensor in tensors]
-    found = [UNREADABLE] * len(values)
-    small: list[int] = []
-    large: list[int] = []
+    found = np.empty((len(Moments._fields), len(values)))
+    found[:] = np.array(UNREADABLE)[:, np.newaxis]
+    small: dict[int, torch.Tensor] = {}
+    large: dict[int, torch.Tensor] = {}
     for i, each in enumerate(values):
         if each is not None and type(each) not in PLAIN:
-            found[i] = _closely(each)
+            found[:, i] = _closely(each)
+        elif each is not None and each.device.type == "cpu" and each.numel() <= FEW_VALUES:
+            part = each if each.dtype in SINGLES else _numbers(each)
+            if part is None or not part.numel():
+                found[:, i] = _closely(each)
+            else:
+                small[i] = part
         elif each is not None:
-            (small if each.device.type == "cpu" and each.numel() <= FEW_VALUES else large).append(i)
-    few, many = ([each for i in places if (each := values[i]) is not None] for places in (small, large))
-    measured, brought = _by_kernels(many, scalars)
-    for i, each, cheap in zip((*small, *large), (*few, *many), (*_together(few), *measured), strict=True):
-        found[i] = cheap if cheap is not None else _closely(each)
+            large[i] = each
+    if small:
+        found[:, list(small)] = _together(list(small.values()), tuple([part.numel() for part in small.values()]))
+    measured, brought = _by_kernels(list(large.values()), scalars)
+    for (i, each), cheap in zip(large.items(), measured, strict=True):
+        found[:, i] = cheap if cheap is not None else _closely(each)
     return found, brought
 
 
@@ -68,44 +80,21 @@ def _closely(values: torch.Tensor) -> Moments:
         return UNREADABLE
 
 
-def _together(tensors: list[torch.Tensor]) -> list[Moments | None]:
-    """Measure small tensors in one float64 array; None for one that needs a closer look."""
-    found: list[Moments | None] = [None] * len(tensors)
-    parts: dict[int, torch.Tensor] = {}
-    for i, tensor in enumerate(tensors):
-        part = tensor if tensor.dtype in SINGLES else _numbers(tensor)
-        if part is not None and part.numel():
-            parts[i] = part
-    if not parts:
-        return found
-    flat = _in_double_precision(list(parts.values()))
-    counts = np.array([part.numel() for part in parts.values()])
-    starts = np.cumsum(counts) - counts
-    with np.errstate(all="ignore"):  # what overflows or is not a number gets a closer look
-        means = np.add.reduceat(flat, starts) / counts
-        lows, highs = np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
-        filled = flat != 0
-        zero_shares = (
-            np.zeros_like(means) if filled.all() else 1 - np.add.reduceat(filled, starts, dtype=np.int64) / counts
-        )
-        squares = np.add.reduceat(np.square(flat, out=flat), starts)
-        variances = squares / counts - means**2
-        variances[lows == highs] = 0
-        variances[(lows != highs) & ~(variances > LEAST_DOUBLE_VARIANCE * means**2)] = math.nan
-        columns = counts, np.sqrt(squares), means, np.sqrt(variances), np.maximum(-lows, highs), zero_shares
-    for i, count, norm, mean, std, peak, zeros in zip(parts, *(each.tolist() for each in columns), strict=True):
-        if math.isfinite(norm + std) and (peak == 0 or peak > LEAST_PEAK):
-            found[i] = Moments(count, 0, norm, mean, std, peak, zeros)
+def _together(tensors: Sequence[torch.Tensor], sizes: tuple[int, ...]) -> Table:
+    """Measure small tensors of single or double precision in one array."""
+    packing = packing_of(sizes)
+    sums = segments_of(packing, packing.pack(tensors))
+    found = np.empty((len(Moments._fields), len(sizes)))
+    found[0], found[1] = sums.counts, 0
+    with np.errstate(all="ignore"):  # of the unsure ones
+        np.sqrt(sums.squares, out=found[2])
+        np.divide(sums.totals, sums.counts, out=found[3])
+        np.sqrt(sums.rests / sums.counts, out=found[4])
+        np.maximum(-sums.lows, sums.highs, out=found[5])
+        np.subtract(1, sums.filled / sums.counts, out=found[6])
+    for i in np.flatnonzero(sums.unsure).tolist():
+        found[:, i] = _closely(tensors[i].detach())
     return found
-
-
-def _in_double_precision(parts: list[torch.Tensor]) -> np.ndarray:
-    """Return the values of all, one after another, in an array of their own."""
-    if len({part.dtype for part in parts}) == 1:
-        flat = _flatten_dense_tensors(parts)  # type: ignore[no-untyped-call] # torch
-    else:
-        flat = torch.cat([part.reshape(-1) for part in parts])
-    return flat.to(torch.float64, copy=True).numpy()  # type: ignore[no-any-return] # torch
 
 
 def _numbers(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -149,7 +138,7 @@ def _combined(count: int, pieces: np.ndarray) -> Moments | None:
     peak = float(max(-pieces[:, 2].min(), pieces[:, 3].max()))
     mean = total / count
     variance = squares / count - mean * mean
-    if peak and (variance < LEAST_VARIANCE * mean * mean or squares < LEAST_SQUARES):
+    if peak and (variance < LEAST_REST * squares / count or squares < LEAST_SQUARES):
         return None
     return Moments(
         num_values=count,

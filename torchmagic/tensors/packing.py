@@ -1,5 +1,6 @@
-"""This file is many small tensors in one array: those of one size as rows of a matrix, so that few kernels read all."""
+"""This file is many small tensors in one array, each a segment of it: few kernels of NumPy read all of them."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -7,12 +8,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from torchmagic.tensors.reduce import flatten_dense_tensors
+from torchmagic.tensors.presence import PLAIN
+from torchmagic.tensors.reduce import SINGLES, flatten_dense_tensors
 
-# Tensors of one size that hold so many values together are read as a matrix; all others as segments of an array, which
-# takes longer for each value, but no kernel more for each size. Of few sizes all are.
-LEAST_MATRIX, FEW_SIZES = 1 << 14, 6
-# Of so many sets of tensors.
+# Below this a sum of squares in single precision may have lost terms to underflow.
+LEAST_SQUARES = 1e-24
+# Of so many sets of tensors the places are kept.
 MOST_KEPT = 32
 
 
@@ -22,58 +23,65 @@ def packing_of(sizes: tuple[int, ...]) -> "Packing":
     return Packing(sizes)
 
 
-class Packing:
-    """The order in which tensors lie in one array.
+def packable_sizes(tensors: Sequence[torch.Tensor]) -> tuple[int, ...]:
+    """Return how many values each tensor has; nothing where not all can lie in one array as they are.
 
-    What is told of each tensor is in the order in which the sizes were given. Nothing here makes an array of double
-    precision that is as large as all tensors: getting that much memory takes longer than what is done with it.
+    They can where they are of torch's own class, on the host, strided, there, and of one type: single or double.
+    """
+    kind, sizes = tensors[0].dtype if tensors else None, list[int]()
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or tensor.dtype is not kind or tensor.layout is not torch.strided:
+            return ()
+        size = tensor.numel()
+        if not (tensor.is_cpu and size and tensor.untyped_storage().nbytes()):
+            return ()
+        sizes.append(size)
+    return tuple(sizes) if kind in SINGLES else ()
+
+
+class Packing:
+    """Where tensors lie in one array, one after another.
 
     Args:
         sizes: How many values each tensor has: at least one.
+
+    Attributes:
+        sizes: As given.
+        counts: The same as an array.
+        starts: Where each begins.
     """
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
-        places: dict[int, list[int]] = {}
-        for place, size in enumerate(sizes):
-            places.setdefault(size, []).append(place)
-        few = len(places) <= FEW_SIZES
-        matrices = {size: of for size, of in places.items() if few or size * len(of) >= LEAST_MATRIX}
-        others = [place for size, of in places.items() if size not in matrices for place in of]
-        self._order = [*(place for of in matrices.values() for place in of), *others]
-        self._lies_at = np.argsort(self._order).tolist()
-        self._shapes = [(len(of), size) for size, of in matrices.items()]
-        widths = np.array([sizes[place] for place in self._order])
-        self._starts = np.cumsum(widths) - widths
+        self.sizes, self.counts = sizes, np.array(sizes)
+        self.starts = np.cumsum(self.counts) - self.counts
 
-    def pack(self, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Return the values of all in one array of their own.
+    def pack(self, tensors: Sequence[torch.Tensor]) -> NDArray[np.floating]:
+        """Return the values of all in an array of their own.
 
         Args:
-            tensors: Dense ones on the host, of the sizes given and in the order of these, of one type.
+            tensors: Strided ones on the host, of the sizes given and in their order, of single or double precision.
         """
-        if len(tensors) == 1:  # of which torch would answer a view
-            return tensors[0].clone().reshape(-1)
-        return flatten_dense_tensors([tensors[place] for place in self._order])  # type: ignore[no-any-return] # torch
+        # Of one tensor torch would answer a view.
+        flat = flatten_dense_tensors(tensors) if len(tensors) > 1 else tensors[0].reshape(-1).clone().resolve_neg()
+        return flat.detach().numpy()
 
-    def norms(self, packed: torch.Tensor) -> list[float]:
-        """Return the L2 norm of each tensor, summed in double precision; NaN and infinity come through."""
-        found, start = list[float](), 0
-        for num, size in self._shapes:
-            end = start + num * size
-            matrix = packed[start:end].view(num, size)
-            found += torch.linalg.vector_norm(matrix, dim=1, dtype=torch.float64).tolist()
-            start = end
-        if len(found) < len(self._order):
-            with np.errstate(all="ignore"):
-                squares = np.square(packed[start:].numpy(), dtype=np.float64)
-                found += np.sqrt(np.add.reduceat(squares, self._starts[len(found) :] - start)).tolist()
-        return [found[place] for place in self._lies_at]
+    def takes(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether tensors that were of the sizes given are so still, and their memory is there."""
+        sizes = tuple([tensor.numel() for tensor in tensors])
+        return sizes == self.sizes and all(tensor.untyped_storage().nbytes() for tensor in tensors)
 
-    def counts(self, chosen: NDArray[np.bool_]) -> list[int]:
+    def norms(self, packed: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the L2 norm of each tensor; NaN and infinity come through."""
+        with np.errstate(all="ignore"):
+            squares = np.add.reduceat(np.square(packed), self.starts)
+            if not (squares.min() > LEAST_SQUARES and squares.max() < math.inf):  # where single precision ends
+                squares = np.add.reduceat(np.square(packed, dtype=np.float64), self.starts)
+            return np.sqrt(squares, dtype=np.float64)
+
+    def numbers(self, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return how many values of each tensor are chosen.
 
         Args:
             chosen: For each value whether it is, as they are packed.
         """
-        found = np.add.reduceat(chosen, self._starts, dtype=np.int64).tolist()
-        return [found[place] for place in self._lies_at]
+        return np.add.reduceat(chosen, self.starts, dtype=np.int32)
