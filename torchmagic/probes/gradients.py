@@ -174,15 +174,13 @@ class Gradients:
             self._measure(optimizer, self._cast.optimizer(optimizer), state)
 
     def _measure(self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer, state: _State) -> None:
-        if isinstance(optimizer, ByHand):
-            gradients = [g for leaf in optimizer.leaves if (g := gradient_in(optimizer, leaf)) is not None]
-        else:
-            gradients = [g for group in optimizer.param_groups for p in group["params"] if (g := p.grad) is not None]
+        given = _gradients(optimizer)
+        gradients = [gradient for gradient in given if gradient is not None]
         if not gradients or self._recorder is None:
             return
         wanted = self._pacer.wants("gradients")
         if wanted:
-            total, values = self._look_closer(optimizer, entry, self.riders.tensors)
+            total, values = self._look_closer(given, entry, self.riders.tensors)
             self.riders.arrive(values)
         else:
             total = self._together(gradients) if self.riders.waiting else quick_total(gradients, pack=entry.packs)
@@ -190,7 +188,7 @@ class Gradients:
         if not (math.isfinite(total) and math.isfinite(highest)) or state.outliers.is_far(highest):
             self.alarmed = state.outliers.may_look()
             if self.alarmed and not wanted:
-                self._look_closer(optimizer, entry, ())
+                self._look_closer(given, entry, ())
         self.total = total
         self._recorder.append("grad_norm", (total,))
         if len(self._cast.at_work.members) > 1 and (entry.name in self._told or len(self._told) < MOST_TOLD):
@@ -213,12 +211,10 @@ class Gradients:
         return found
 
     def _look_closer(
-        self, optimizer: torch.optim.Optimizer | ByHand, entry: Optimizer, scalars: Sequence[torch.Tensor]
+        self, gradients: Sequence[torch.Tensor | None], entry: Optimizer, scalars: Sequence[torch.Tensor]
     ) -> tuple[float, list[float]]:
         """Record the statistics of each gradient; return the total norm, and what scalars hold."""
         began = now()
-        owners = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        gradients = [gradient_in(optimizer, owner) for owner in owners]
         held = [gradient for gradient in gradients if gradient is not None]
         names: Sequence[str] = entry.names
         if len(held) < len(gradients):
@@ -233,3 +229,10 @@ class Gradients:
                 self._recorder.append(metric, rows[field], names)
         self._pacer.pay("gradients", now() - began)
         return total_norm(rows["norm"]), brought
+
+
+def _gradients(optimizer: torch.optim.Optimizer | ByHand) -> list[torch.Tensor | None]:
+    """Return the gradient of each tensor that steps; None where one has none."""
+    if isinstance(optimizer, ByHand):
+        return [gradient_in(optimizer, leaf) for leaf in optimizer.leaves]
+    return [parameter.grad for group in optimizer.param_groups for parameter in group["params"]]
