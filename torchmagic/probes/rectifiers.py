@@ -169,7 +169,7 @@ class Rectifiers:
         self._looks += 1
 
     def _see(self, module: nn.Module, args: Any, output: Any) -> None:
-        if not self._look.counts():
+        if not (self._look.is_on and self._look.counts()):
             return
         if isinstance(module, CHANNELS_FIRST):
             self._channels_first = True

@@ -40,7 +40,8 @@ class Snapshots:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._recorder: Recorder | None = None
-        self._due = True
+        self._taps: Taps | None = None
+        self._next = 0
         self._taken = 0
         self._seen: set[str] = set()
         self._waiting: list[Wanted] = []
@@ -48,7 +49,7 @@ class Snapshots:
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
         """Listen for steps, and for the innermost modules where another probe has them told."""
-        self._recorder = recorder
+        self._recorder, self._taps = recorder, taps
         taps.on("leaf", self._output)
         taps.on("step_begin", self._parameters)
 
@@ -56,7 +57,9 @@ class Snapshots:
         """Decide whether the next step is one of those."""
         self._seen.clear()
         self._take_waiting()
-        self._due = (step + 1) & step == 0 and self._taken < MOST_SNAPSHOTS
+        self._next = 1 << step.bit_length()
+        if self._taps is not None:
+            self._taps.rest(self, until=self._next)
         if self._taken >= MOST_SNAPSHOTS and self._recorder is not None:
             self._recorder.add(NoteRecord(text=FULL))
             self.detach()
@@ -64,7 +67,10 @@ class Snapshots:
     def detach(self) -> None:
         """Take none any more."""
         self._take_waiting()
-        self._due, self._recorder = False, None
+        self._recorder = self._taps = None
+
+    def _is_due(self) -> bool:
+        return self._recorder is not None and self._recorder.step >= self._next
 
     def _take_waiting(self) -> None:
         """Take outputs that no optimizer's step followed."""
@@ -75,7 +81,7 @@ class Snapshots:
         return waiting
 
     def _output(self, module: nn.Module, args: Any, output: Any) -> None:
-        if self._due and isinstance(output, torch.Tensor):
+        if self._is_due() and isinstance(output, torch.Tensor):
             path = self._cast.path_of(module)
             if path is not None and path not in self._seen:  # the first call of a shared module stands for all
                 self._seen.add(path)
@@ -91,7 +97,7 @@ class Snapshots:
                 self._take_waiting()
 
     def _parameters(self, optimizer: torch.optim.Optimizer, frame: FrameType) -> None:
-        if not self._due:
+        if not self._is_due():
             return
         entry = self._cast.optimizer(optimizer)
         pairs = [

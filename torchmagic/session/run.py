@@ -14,6 +14,7 @@ from torchmagic.session.document import to_json
 from torchmagic.session.frames import frame_for
 from torchmagic.session.parameters import parameter_rows
 from torchmagic.session.progress import Progress
+from torchmagic.session.record_list import RecordList
 from torchmagic.session.status import Status as Status  # noqa: PLC0414 - who asks a run asks how it ended
 from torchmagic.session.table import as_frame
 from torchmagic.session.whole_file import write_whole
@@ -76,7 +77,7 @@ class Run:
         self.clock = Clock()
         self.findings: tuple[Finding, ...] = ()
         self.progress: Progress | None = None  # while it goes on
-        self.records: list[Any] = []
+        self.records: list[Any] = RecordList()
         self.frames: list[Frame] = []
         self.steps = 0
         self.newest: dict[str, Frame] = {}
@@ -89,7 +90,10 @@ class Run:
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """Return the records of one type, in order of arrival."""
-        return [record for record in self.records if isinstance(record, kind)]
+        records = self.records
+        if isinstance(records, RecordList):
+            return records.of(kind)
+        return [record for record in records if isinstance(record, kind)]  # a list that somebody put in its place
 
     def series(
         self, metric: str, *, parameter: str | None = None, module: str | None = None, name: str | None = None

@@ -10,7 +10,7 @@ from torch.nn.parameter import is_lazy
 from torchmagic.records.activation import TensorFacts
 from torchmagic.tensors.genuine import is_tensor
 from torchmagic.tensors.nests import entries_of
-from torchmagic.tensors.presence import PLAIN, has_numbers
+from torchmagic.tensors.presence import PLAIN, has_numbers, is_at_hand
 
 # Up to here every value counts; beyond, so many blocks of so many neighbours, evenly spread: 16k values.
 MOST_VALUES = 1 << 15
@@ -28,6 +28,8 @@ Glance = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 
 def readable(value: Any) -> bool:
     """Whether a value is a plain dense tensor of real floating-point numbers that can be read here and now."""
+    if is_at_hand(value):  # the usual case, by the short way
+        return value.is_floating_point()  # type: ignore[no-any-return] # torch
     if type(value) not in PLAIN:
         return False  # a subclass may mean something else by its operators
     if value.layout is not torch.strided or value.is_nested or not has_numbers(value):

@@ -68,7 +68,7 @@ class Packing:
     def takes(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Whether tensors that were of the sizes given are so still, and their memory is there."""
         sizes = tuple([tensor.numel() for tensor in tensors])
-        return sizes == self.sizes and all(tensor.untyped_storage().nbytes() for tensor in tensors)
+        return sizes == self.sizes and 0 not in [tensor.untyped_storage().nbytes() for tensor in tensors]
 
     def norms(self, packed: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the L2 norm of each tensor; NaN and infinity come through."""

@@ -27,6 +27,15 @@ def has_numbers(tensor: torch.Tensor) -> bool:
     return not tensor.is_meta and not _is_wrapped(tensor) and not is_transformed() and not is_freed(tensor)
 
 
+def is_at_hand(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is of the usual kind: strided, on the host, there, and nothing runs that hides its numbers."""
+    if type(tensor) is not torch.Tensor or _is_wrapped(tensor) or _level() is not None or _mode(_FAKE) is not None:
+        return False
+    if not tensor.is_cpu or tensor.layout is not torch.strided or tensor.is_nested:
+        return False
+    return tensor.untyped_storage().nbytes() > 0 and tensor.numel() > 0
+
+
 def is_freed(tensor: torch.Tensor) -> bool:
     """Whether a tensor's memory was given back, as offloading does with weights between their uses."""
     if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta or not tensor.numel():

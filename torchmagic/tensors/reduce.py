@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from operator import mul
 from typing import Any
 
 import torch
@@ -110,7 +111,7 @@ def fetch(scalars: Sequence[torch.Tensor]) -> list[float]:
 
 def total_norm(values: Sequence[float]) -> float:
     """Return the L2 norm of all tensors together from their norms; NaN and infinity come through."""
-    total = math.sqrt(sum(value * value for value in values))
+    total = math.sqrt(sum(map(mul, values, values)))
     return total if math.isfinite(total) or any(map(math.isnan, values)) else math.hypot(*values)
 
 
