@@ -81,10 +81,16 @@ class Histogram:
     by_ratio: bool = False
 
 
-def even_edges(low: float, high: float, num_bins: int) -> tuple[float, ...]:
+class EvenEdges(tuple[float, ...]):
+    """Edges that ``even_edges`` made: their ends and their number tell all of them."""
+
+    __slots__ = ()
+
+
+def even_edges(low: float, high: float, num_bins: int) -> EvenEdges:
     """Return edges at even distances, one more than bins: the same bits for the same ends."""
     width = high - low
-    return (*[low + width * i / num_bins for i in range(num_bins)], high)
+    return EvenEdges((*[low + width * i / num_bins for i in range(num_bins)], high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,28 +1,24 @@
 """This file is the short form of a record in the store: of edges at even distances the two ends are enough."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from torchmagic.records.tensor import even_edges
+from torchmagic.records.codec import encode
+from torchmagic.records.tensor import EvenEdges, Histogram, even_edges
 
 
-def slim(plain: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an encoded record without what ``whole`` can tell from the rest; there are thousands of histograms.
-
-    Args:
-        plain: What ``encode`` returns.
-    """
-    histogram = plain.get("histogram")
-    if not isinstance(histogram, Mapping) or not histogram["counts"]:
-        return plain
-    low, *_, high = edges = histogram["edges"]
-    if even_edges(low, high, len(histogram["counts"])) != tuple(edges):
-        return plain
-    return {**plain, "histogram": {**histogram, "edges": [low, high]}}
+def slim(record: Any) -> Mapping[str, Any]:
+    """Return a record as ``encode`` does, without what ``whole`` can tell from the rest; there are thousands."""
+    histogram = getattr(record, "histogram", None)
+    if isinstance(histogram, Histogram) and histogram.counts and isinstance(histogram.edges, EvenEdges):
+        ends = histogram.edges[0], histogram.edges[-1]
+        return encode(replace(record, histogram=replace(histogram, edges=ends)))
+    return encode(record)
 
 
 def whole(plain: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what ``slim`` was given."""
+    """Return what ``encode`` returns, from what ``slim`` does."""
     histogram = plain.get("histogram")
     if not isinstance(histogram, Mapping) or not 1 < len(histogram["edges"]) <= len(histogram["counts"]):
         return plain

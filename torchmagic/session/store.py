@@ -3,12 +3,11 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from torchmagic.records.codec import encode
 from torchmagic.session import owner
 from torchmagic.session.database import connected, reading, told
 from torchmagic.session.document import dropped_plain, header
@@ -20,6 +19,8 @@ from torchmagic.session.stored import read_run
 
 # A step that lasts longer than so many seconds lets the run's time go on.
 LONG_STEP = 2.0
+# Records of one statement; each has three cells, of which SQLite takes no more than 999.
+MOST_TOGETHER = 128
 
 
 @dataclass(slots=True)
@@ -129,9 +130,18 @@ class Store:
             )
             entry = replace(entry_of(run), seconds=plain["seconds"], heading=heading(run.name, plain["source"]))
             db.execute("UPDATE entry SET body = ? WHERE number = ?", (body_of(entry), number))
-        bodies = ((run.id, mark.records + i, json.dumps(slim(encode(record)))) for i, record in enumerate(records))
-        db.executemany("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", bodies)
+        _insert_records(db, run.id, mark.records, records)
         return number, Mark(mark.records + len(records), _insert_rows(db, run, mark), head)
+
+
+def _insert_records(db: sqlite3.Connection, run_id: str, number: int, records: Sequence[object]) -> None:
+    """Write records, many at a time: at each statement the training may come between."""
+    for start in range(0, len(records), MOST_TOGETHER):
+        some = records[start : start + MOST_TOGETHER]
+        cells = [(run_id, number + start + i, json.dumps(slim(record))) for i, record in enumerate(some)]
+        marks = ", ".join(["(?, ?, ?)"] * len(some))
+        statement = f"INSERT OR REPLACE INTO record VALUES {marks}"  # noqa: S608 - of question marks
+        db.execute(statement, [cell for row in cells for cell in row])
 
 
 def _insert_rows(db: sqlite3.Connection, run: Run, mark: Mark) -> dict[tuple[str, str], tuple[int, int]]:
