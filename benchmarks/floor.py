@@ -7,9 +7,10 @@ Three bare ways to know what a level knows, each on top of the one before it, in
 - expert: and every step the statistics of each gradient, weight, update and activation, by the kernels of
   ``torchmagic.tensors``, with nothing kept, named, judged or shown.
 
-What lies between a floor and ``benchmarks/overhead.py`` is what torchmagic itself takes. Some two minutes:
+What lies between a floor and ``benchmarks/overhead.py`` is what torchmagic itself takes. A minute or two for each
+workload:
 
-    OMP_NUM_THREADS=1 python benchmarks/floor.py
+    OMP_NUM_THREADS=1 python benchmarks/floor.py --only "tiny MLP"
 """
 
 import argparse

@@ -86,6 +86,27 @@ def test_a_parameter_that_was_measured_once_only_is_left_out():
     assert group_updates(run_of(group(), weight_norm=[(0.5, 0.2)])) == []
 
 
+def test_each_group_has_the_steps_of_its_own_optimizer_and_the_weights_as_measured_before_them():
+    run = Run()
+    run.records += [group(), group(subject="other", parameters=("c",), num_elements=1)]
+    for step, row in ((0, (3.0, 4.0)), (4, (6.0, 8.0)), (4, (9.0, 12.0))):  # the later of two in one step
+        run.frame("weight_norm", ("a", "b")).append(step, row)
+    run.frame("weight_norm", ("c",)).append(1, (2.0,))
+    for step in (0, 3, 5):
+        run.frame("update_ratio", ("a", "b")).append(step, (1.0, 0.0))
+    for step in (1, 3):
+        run.frame("update_ratio", ("c",)).append(step, (0.5,))
+    run.frame("weight_norm_at_end", ("a", "b")).append(6, (6.0, 8.0))
+    first, second = group_updates(run)
+    # At step 3 the row before it is that of the other optimizer: nothing is known of these weights.
+    assert (first.steps.tolist(), second.steps.tolist()) == ([0, 5], [1, 3])
+    assert first.lengths.tolist() == [5.0, 15.0]
+    assert first.ratios.tolist() == pytest.approx([3 / 5, 9 / 15])
+    assert second.ratios.tolist() == [0.5, 0.5]
+    assert first.last == 10.0
+    assert math.isnan(second.last)
+
+
 def test_the_curve_of_a_loss_ends_where_it_breaks():
     curve = loss_curve(run_of(loss=[4.0, 2.0, 3.0, math.nan, 1.0]), "loss")
     assert (list(curve.values), curve.broken, curve.width) == ([4.0, 2.0, 3.0], True, 3)

@@ -57,6 +57,23 @@ def test_the_last_row_is_the_newest_even_when_it_was_not_kept():
     assert frame.last() == (10, (10,))
 
 
+def test_the_first_row_is_the_oldest_however_often_rows_were_thinned():
+    assert filled([]).first() is None
+    for num_rows in range(1, 20):
+        step, row = filled([5.0, *range(num_rows)], max_rows=3).first()
+        assert (step, list(row)) == (0, [5.0])
+
+
+def test_a_table_is_a_copy_of_the_rows_that_are_left():
+    frame = Frame("grad_norm", ("weight", "bias"), max_rows=4)
+    assert [each.shape for each in frame.table()] == [(0,), (0, 2)]
+    for step in range(9):
+        frame.append(step, (step, -step))
+    steps, values = frame.table()
+    assert (steps.tolist(), values.tolist()) == ([0, 4, 8], [[0, 0], [4, -4], [8, -8]])
+    frame.append(12, (1.0, 1.0))  # which an array that others still hold would refuse
+
+
 @pytest.mark.parametrize("max_rows", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("num_rows", range(1, 20))
 def test_the_last_row_survives_every_thinning(max_rows, num_rows):

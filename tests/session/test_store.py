@@ -17,7 +17,7 @@ from torchmagic.records.series import Frame
 from torchmagic.session.database import StoreError
 from torchmagic.session.run import Run, Status
 from torchmagic.session.schema import SCHEMA
-from torchmagic.session.store import Store
+from torchmagic.session.store import MOST_TOGETHER, Store
 
 
 @pytest.fixture
@@ -81,6 +81,16 @@ def test_a_run_written_in_pieces_comes_back_whole(store, path, full_run, same_ru
     other = Store(path)
     same_run(full_run, other.read(run.id))
     other.close()
+
+
+@pytest.mark.parametrize("pieces", [(MOST_TOGETHER,), (3 * MOST_TOGETHER + 1,), (1, 2 * MOST_TOGETHER, 5)])
+def test_however_many_records_come_at_once_they_keep_their_order(store, pieces):
+    run, number = Run(), 0
+    for piece in pieces:
+        run.records.extend(NoteRecord(text=str(number + i)) for i in range(piece))
+        number += piece
+        store.write(run)
+    assert [record.text for record in store.read(run.id).records] == [str(i) for i in range(number)]
 
 
 def test_writing_twice_writes_nothing_twice(store, full_run, same_run):
@@ -160,7 +170,7 @@ def test_a_killed_process_leaves_every_acknowledged_write_readable(path):
         from pathlib import Path
         from torchmagic.records.note import NoteRecord
         from torchmagic.session.run import Run
-        from torchmagic.session.store import Store
+        from torchmagic.session.store import MOST_TOGETHER, Store
         store, run, step = Store(Path(sys.argv[1])), Run(run_id="killed"), 0
         while True:
             run.records.append(NoteRecord(text=str(step)))
@@ -191,7 +201,7 @@ def test_processes_that_start_at_once_write_the_same_new_file(path):
             from pathlib import Path
             from torchmagic.records.note import NoteRecord
             from torchmagic.session.run import Run
-            from torchmagic.session.store import Store
+            from torchmagic.session.store import MOST_TOGETHER, Store
             folder, name = Path(sys.argv[1]).parent, sys.argv[2]
             print("ready", flush=True)
             sys.stdin.readline()

@@ -1,9 +1,9 @@
 """This file is the relative updates: how far steps moved each parameter group, against the length of its weights."""
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,63 +36,65 @@ class GroupUpdates:
     last: float = math.nan
 
 
+class _Table(NamedTuple):
+    """A metric of all parameters: a row a step, in rising order, a column a parameter; NaN where it has no value."""
+
+    steps: NDArray[np.int64]
+    columns: Mapping[str, int]
+    values: NDArray[np.float64]
+
+    def of(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return the columns of some parameters."""
+        return self.values[:, [self.columns[name] for name in names]]
+
+
 def group_updates(run: Run) -> list[GroupUpdates]:
     """Return the updates of each parameter group that was measured; one whose parameters come again is told once."""
-    ratios, lengths = _rows(run, "update_ratio"), _rows(run, "weight_norm")
-    at_end = {name: value for row in _rows(run, "weight_norm_at_end").values() for name, value in row.items()}
-    if not ratios or not lengths:
+    ratios, lengths = _table(run, "update_ratio"), _table(run, "weight_norm")
+    if not len(ratios.steps) or not len(lengths.steps):
         return []
-    known = sorted(lengths)
+    at_end = _table(run, "weight_norm_at_end")
+    last = {name: value for row in at_end.values.tolist() for name, value in zip(at_end.columns, row, strict=True)}
     found = []
     for group in {(each.subject, each.parameters): each for each in run.of(GroupRecord)}.values():
-        rows = [
-            row for step in sorted(ratios) if (row := _total(group, step, ratios[step], lengths, known)) is not None
-        ]
-        if not rows:
-            continue
-        steps, moved, length = (np.asarray(column) for column in zip(*rows, strict=True))
-        size = float(length[0]) / math.sqrt(max(group.num_elements, 1))
-        found.append(
-            GroupUpdates(
-                group=group,
-                steps=steps,
-                ratios=moved / length,
-                lengths=length,
-                from_zero=size < NEAR_ZERO,
-                last=math.hypot(*(at_end.get(name, math.nan) for name in group.parameters)),
+        steps, moved, length = _totals(group, ratios, lengths)
+        if len(steps):
+            found.append(
+                GroupUpdates(
+                    group=group,
+                    steps=steps,
+                    ratios=moved / length,
+                    lengths=length,
+                    from_zero=float(length[0]) / math.sqrt(max(group.num_elements, 1)) < NEAR_ZERO,
+                    last=math.hypot(*(last.get(name, math.nan) for name in group.parameters)),
+                )
             )
-        )
     return found
 
 
-def _total(
-    group: GroupRecord,
-    step: int,
-    ratios: Mapping[str, float],
-    lengths: Mapping[int, Mapping[str, float]],
-    known: list[int],
-) -> tuple[int, float, float] | None:
-    """Return the step, the length of the group's update and that of its weights, as last measured before."""
-    at = known[max(bisect_right(known, step) - 1, 0)]
-    row = lengths[at]
-    pairs = [(ratios[name], row[name]) for name in group.parameters if name in ratios and name in row]
-    pairs = [(ratio, length) for ratio, length in pairs if math.isfinite(ratio) and math.isfinite(length)]
-    length = math.hypot(*(each for _, each in pairs))
-    if not length:
-        return None
-    return step, math.hypot(*(ratio * each for ratio, each in pairs)), length
+def _totals(
+    group: GroupRecord, ratios: _Table, lengths: _Table
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return steps, lengths of the group's updates, and those of its weights, as last measured before each."""
+    names = [name for name in group.parameters if name in ratios.columns and name in lengths.columns]
+    before = np.maximum(np.searchsorted(lengths.steps, ratios.steps, side="right") - 1, 0)
+    ratio, length = ratios.of(names), lengths.of(names)[before]
+    known = np.isfinite(ratio) & np.isfinite(length)
+    total = np.linalg.norm(np.where(known, length, 0.0), axis=1)
+    moved = np.linalg.norm(np.where(known, ratio, 0.0) * np.where(known, length, 0.0), axis=1)
+    there = total > 0
+    return ratios.steps[there], moved[there], total[there]
 
 
-def _rows(run: Run, metric: str) -> dict[int, dict[str, float]]:
-    """Return each row of a metric by its step."""
-    found: dict[int, dict[str, float]] = {}
-    for step, row in _frames(run, metric):
-        found.setdefault(step, {}).update(row)
-    return found
-
-
-def _frames(run: Run, metric: str) -> Iterator[tuple[int, dict[str, float]]]:
-    for frame in run.frames:
-        if frame.metric == metric:
-            for step, values in frame.rows():
-                yield step, dict(zip(frame.subjects, map(float, values), strict=True))
+def _table(run: Run, metric: str) -> _Table:
+    """Return a metric of all parameters; of what was measured twice in a step, the later."""
+    frames = [(frame.subjects, *frame.table()) for frame in run.frames if frame.metric == metric]
+    columns: dict[str, int] = {}
+    for subjects, _, _ in frames:
+        for subject in subjects:
+            columns.setdefault(subject, len(columns))
+    steps = np.unique(np.concatenate([steps for _, steps, _ in frames])) if frames else np.empty(0, dtype=np.int64)
+    found = np.full((len(steps), len(columns)), math.nan)
+    for subjects, own, values in frames:
+        found[np.searchsorted(steps, own)[:, np.newaxis], [columns[subject] for subject in subjects]] = values
+    return _Table(steps, columns, found)

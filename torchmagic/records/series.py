@@ -102,6 +102,11 @@ class Frame:
         num_rows, width = len(steps), len(self.subjects)
         return (steps[num_rows - 1], values[(num_rows - 1) * width : num_rows * width]) if num_rows else None
 
+    def first(self) -> tuple[int, Sequence[float]] | None:
+        """Return the oldest row, or None."""
+        steps, values, _ = self._kept
+        return (steps[0], values[: len(self.subjects)]) if len(steps) else None
+
     def greatest(self) -> dict[str, float]:
         """Return each subject's greatest value so far; NaN where there is none."""
         if not self.subjects:
@@ -187,6 +192,12 @@ class Frame:
         steps, values = self._rows()
         for row, step in enumerate(steps):
             yield step, values[row * width : (row + 1) * width]
+
+    def table(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the steps of every row that thinning left, and the rows as those of a matrix: copies."""
+        steps, values = self._rows()
+        matrix = np.frombuffer(values, dtype=values.typecode).reshape(len(steps), len(self.subjects))
+        return np.frombuffer(steps, dtype=np.int64).copy(), matrix.astype(np.float64)
 
     def _rows(self) -> "tuple[array[int], array[float]]":
         """Return copies of steps and values as they stand, with all values of every step."""

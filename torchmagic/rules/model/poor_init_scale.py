@@ -46,13 +46,13 @@ def poor_init_scale(
 
 def _first_spreads(run: Run) -> dict[str, float]:
     """Return the standard deviation of each affine layer's outputs at the first look, where it is above zero."""
-    found = {}
-    for record in run.of(ActivationRecord):
-        if record.class_name in AFFINE and record.module not in found:
-            steps, values = run.series("activation_std", module=record.module)
-            if steps and steps[0] == 0 and math.isfinite(values[0]) and values[0] > 0:
-                found[record.module] = values[0]
-    return found
+    first: dict[str, float] = {}
+    for frame in run.frames:
+        row = frame.first() if frame.metric == "activation_std" else None
+        if row is not None and row[0] == 0:
+            first.update(zip(frame.subjects, row[1], strict=True))
+    layers = dict.fromkeys(each.module for each in run.of(ActivationRecord) if each.class_name in AFFINE)
+    return {name: first[name] for name in layers if math.isfinite(spread := first.get(name, 0.0)) and spread > 0}
 
 
 def _finding(module: str, first: str, ratio: float, threshold: float) -> Finding:
