@@ -5,8 +5,19 @@ from typing import Any, TypeVar
 
 R = TypeVar("R")
 
-# What changes a list otherwise than at its end.
-_CHANGING = ("__setitem__", "__delitem__", "__imul__", "insert", "pop", "remove", "clear", "reverse", "sort")
+
+def _changing(change: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that changes a list otherwise than at its end, and has it forget what is known of classes."""
+
+    def changed(self: "RecordList", *arguments: Any, **options: Any) -> Any:
+        self._known = 0, {}
+        try:
+            return change(self, *arguments, **options)
+        finally:
+            self._known = 0, {}
+
+    changed.__name__, changed.__doc__ = change.__name__, change.__doc__
+    return changed
 
 
 class RecordList(list[Any]):
@@ -16,6 +27,16 @@ class RecordList(list[Any]):
     """
 
     _known: tuple[int, Mapping[type, Sequence[Any]]] = 0, {}
+
+    __setitem__ = _changing(list.__setitem__)
+    __delitem__ = _changing(list.__delitem__)
+    __imul__ = _changing(list.__imul__)
+    insert = _changing(list.insert)
+    pop = _changing(list.pop)
+    remove = _changing(list.remove)
+    clear = _changing(list.clear)
+    reverse = _changing(list.reverse)
+    sort = _changing(list.sort)
 
     def of(self, kind: type[R]) -> list[R]:
         """Return the records of one class, in order of arrival."""
@@ -35,21 +56,3 @@ class RecordList(list[Any]):
             known = {**known, **{each: (*known.get(each, ()), *records) for each, records in new.items()}}
             self._known = num, known
         return known
-
-
-def _changing(name: str) -> Callable[..., Any]:
-    change = getattr(list, name)
-
-    def changed(self: RecordList, *arguments: Any, **options: Any) -> Any:
-        self._known = 0, {}
-        try:
-            return change(self, *arguments, **options)
-        finally:
-            self._known = 0, {}
-
-    changed.__name__, changed.__doc__ = name, change.__doc__
-    return changed
-
-
-for _name in _CHANGING:
-    setattr(RecordList, _name, _changing(_name))
