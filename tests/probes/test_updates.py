@@ -126,3 +126,20 @@ def test_updates_can_be_left_out(run_cell):
         f"net = nn.Linear(4, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n{LOOP}", without="weights"
     )
     assert run.subjects("update_ratio") == ()
+
+
+def test_a_parameter_without_values_is_left_out_and_the_others_keep_their_names(run_cell):
+    run, _ = run_cell(
+        """
+        net = nn.Linear(4, 1)
+        nothing = nn.Parameter(torch.empty(0))
+        opt = torch.optim.SGD([net.weight, nothing, net.bias], lr=0.1)
+        for _ in range(3):
+            opt.zero_grad()
+            net(torch.ones(2, 4)).sum().backward()
+            opt.step()
+        """
+    )
+    (frame,) = [each for each in run.frames if each.metric == "update_ratio"]
+    assert frame.subjects == ("net.weight", "net.bias")
+    assert latest(run, "update_ratio", "net.bias") > 0

@@ -46,6 +46,10 @@ def test_lengths_and_shares_are_those_of_single_elements(dtype):
     assert (second.ratio, math.isnan(second.swallowed)) == (0.0, True)
 
 
+def test_weights_of_zero_that_stay_have_a_ratio_of_zero():
+    assert moved([torch.zeros(3, device="cpu")], [torch.zeros(3, device="cpu")], 0.1)[0].ratio == 0.0
+
+
 def test_weights_of_zero_that_move_have_an_infinite_ratio():
     assert moved([torch.zeros(3, device="cpu")], [torch.ones(3, device="cpu")], 0.1)[0].ratio == math.inf
 

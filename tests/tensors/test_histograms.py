@@ -47,6 +47,12 @@ def test_each_value_is_counted_in_its_bin(monkeypatch, dtype):
         assert sum(one.counts) == tensor.numel()
 
 
+def test_large_and_small_ones_keep_their_order():
+    sizes = [3, 5000, 4, 5000, 5]
+    found = histograms_of([torch.arange(float(size)) for size in sizes])
+    assert [one.edges[-1] for one in found] == [size - 1 for size in sizes]
+
+
 def test_a_broken_or_constant_tensor_takes_nothing_from_its_neighbours():
     rows = [[0.0, 1.0, 3.0], [math.nan, 1.0, 2.0], [5.0, 5.0, 5.0], [math.inf, -math.inf, 0.0], [1.0, 2.0, 2.0]]
     first, broken, constant, infinite, last = histograms_of([torch.tensor(row) for row in rows])

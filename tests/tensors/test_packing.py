@@ -43,12 +43,18 @@ def test_values_that_are_not_finite_or_whose_squares_are_come_through_in_silence
 def test_squares_that_vanish_in_single_precision_are_counted():
     packed = Packing((2, 1, 1))
     small, none, one = packed.norms(packed.pack([torch.tensor([3e-30, 4e-30]), torch.zeros(1), torch.ones(1)]))
-    assert (small, none, one) == (pytest.approx(5e-30), 0.0, 1.0)
+    assert (small, none, one) == (pytest.approx(5e-30, rel=1e-6, abs=0), 0.0, 1.0)
 
 
 def test_a_transposed_tensor_is_packed_as_it_reads():
     block = torch.arange(6.0).view(2, 3).t()
     assert Packing((6,)).pack([block]).tolist() == block.reshape(-1).tolist()
+
+
+def test_squares_beyond_single_precision_do_not_overflow():
+    packed = Packing((2, 1))
+    large, one = packed.norms(packed.pack([torch.tensor([3e30, 4e30]), torch.ones(1)]))
+    assert (large, one) == (pytest.approx(5e30), 1.0)
 
 
 def test_what_cannot_lie_in_one_array_is_not_packable():

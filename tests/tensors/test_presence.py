@@ -8,7 +8,7 @@ from torch import nn
 
 from torchmagic.tensors.describe import describe
 from torchmagic.tensors.moments import moments_of
-from torchmagic.tensors.presence import has_numbers, is_freed, is_stored, is_transformed, plain
+from torchmagic.tensors.presence import has_numbers, is_at_hand, is_freed, is_stored, is_transformed, plain
 from torchmagic.tensors.reduce import norms
 from torchmagic.tensors.sources import dense_values
 
@@ -108,3 +108,30 @@ def test_of_freed_memory_nothing_is_read():
     assert record.notes == ("a tensor whose memory was freed has no values",)
     with pytest.raises(ValueError, match="a tensor whose memory was freed has no values to compare"):
         dense_values(weight)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_only_what_is_whole_and_on_the_host_is_at_hand():
+    freed, parts = torch.ones(4), [torch.ones(2), torch.ones(3)]
+    freed.untyped_storage().resize_(0)
+    assert is_at_hand(torch.ones(2, 3).t())
+    kinds = [
+        torch.nn.Parameter(torch.ones(2)),
+        torch.ones(0),
+        torch.ones(2, device="meta"),
+        torch.eye(2).to_sparse(),
+        freed,
+    ]
+    assert not any(map(is_at_hand, [*kinds, torch.nested.nested_tensor(parts)]))
+
+
+def test_nothing_is_at_hand_within_a_transform():
+    outside, seen = torch.ones(3), []
+
+    def probe(each):
+        seen.append((is_at_hand(each), is_at_hand(outside)))
+        return each
+
+    torch.func.vmap(probe)(torch.ones(2, 3))
+    assert seen == [(False, False)]
+    assert is_at_hand(outside)
