@@ -364,3 +364,19 @@ def test_after_the_first_broken_step_the_modules_are_looked_at_whatever_the_budg
     )
     found = dict(zip(*run.series("activation_nonfinite", module="net.2"), strict=True))
     assert [step for step, count in found.items() if count] == [72]
+
+
+def test_the_greatest_magnitude_is_that_of_either_sign(run_cell):
+    run, names = run_cell(
+        """
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.LogSoftmax(1))
+        opt = torch.optim.SGD(net.parameters(), lr=0.0)
+        for _ in range(2):
+            opt.zero_grad()
+            outputs = net(torch.randn(16, 4))
+            outputs.sum().backward()
+            opt.step()
+        least = outputs.min().item()
+        """
+    )
+    assert last(run, "abs_max", "net.2") == pytest.approx(-names["least"])

@@ -99,3 +99,20 @@ def test_tensors_whose_values_cannot_be_read_one_by_one_are_left_out(run_cell):
     )
     assert of(run, SnapshotKind.WEIGHT, "table.weight")
     assert not of(run, SnapshotKind.GRADIENT, "table.weight")
+
+
+def test_an_output_is_kept_as_it_was_when_it_is_changed_in_place(run_cell):
+    run, _ = run_cell(LOOP.format(steps=2).replace("nn.Tanh()", "nn.ReLU(inplace=True)"), level="expert")
+    assert all(each.histogram.edges[0] < 0 for each in of(run, SnapshotKind.ACTIVATION, "net.0"))
+    assert all(each.histogram.edges[0] == 0 for each in of(run, SnapshotKind.ACTIVATION, "net.1"))
+
+
+def test_outputs_do_not_wait_for_the_parameters_without_end(run_cell, monkeypatch):
+    taken, take = [], snapshots.Snapshots._take
+    monkeypatch.setattr(
+        snapshots.Snapshots, "_take", lambda self, wanted: (taken.append(len(wanted)), take(self, wanted))
+    )
+    monkeypatch.setattr(snapshots, "MOST_WAITING", 32 * 40)
+    run, _ = run_cell(LOOP.format(steps=1), level="expert")
+    assert [each for each in taken if each] == [2, 1 + 8]  # two layers' outputs; the third's, weights and gradients
+    assert len([each for each in run.of(SnapshotRecord) if each.step == 0]) == 11
