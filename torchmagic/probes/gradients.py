@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import compress
 from types import FrameType
 from typing import Any
 
@@ -18,8 +17,7 @@ from torchmagic.probes.riders import Riders
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import WHOLE, Recorder
-from torchmagic.tensors.exact import Moments
-from torchmagic.tensors.moments import table_of
+from torchmagic.tensors.moments import rows_told, table_of
 from torchmagic.tensors.presence import has_numbers
 from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, small_norm, total_norm
 
@@ -220,10 +218,7 @@ class Gradients:
         if len(held) < len(gradients):
             names = tuple(name for name, gradient in zip(names, gradients, strict=True) if gradient is not None)
         table, brought = table_of(held, scalars)
-        if not table[0].all():  # of what cannot be read nothing is told
-            told = table[0] > 0
-            names, table = tuple(compress(names, told)), table[:, told]
-        rows = dict(zip(Moments._fields, table.tolist(), strict=True))
+        names, rows = rows_told(table, names)
         if self._recorder is not None and names:
             for metric, field in METRICS.items():
                 self._recorder.append(metric, rows[field], names)

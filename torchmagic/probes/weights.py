@@ -1,7 +1,6 @@
 """This file measures weights: how large the parameters are, how they spread, and whether they are still finite."""
 
 import weakref
-from itertools import compress
 from types import FrameType
 
 import torch
@@ -13,8 +12,7 @@ from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.exact import Moments
-from torchmagic.tensors.moments import table_of
+from torchmagic.tensors.moments import rows_told, table_of
 from torchmagic.tensors.reduce import is_measurable, norms
 
 METRICS = {
@@ -72,12 +70,8 @@ class Weights:
         began = now()
         self._stepped[id(optimizer)] = weakref.ref(optimizer)
         weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        names, table = self._cast.optimizer(optimizer).names, table_of(weights)[0]
-        if not table[0].all():  # of what cannot be read nothing is told
-            told = table[0] > 0
-            names, table = tuple(compress(names, told)), table[:, told]
+        names, rows = rows_told(table_of(weights)[0], self._cast.optimizer(optimizer).names)
         if names:
-            rows = dict(zip(Moments._fields, table.tolist(), strict=True))
             for metric, field in METRICS.items():
                 self._recorder.append(metric, rows[field], names)
         self._pacer.pay("weights", now() - began)

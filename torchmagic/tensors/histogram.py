@@ -38,7 +38,7 @@ class Bins:
         by_ratio: bool = False,
     ) -> None:
         each_number = whole and high - low < NUM_BINS
-        self._num_bins = int(high - low) + 1 if each_number else _suitable(num_values)
+        self._num_bins = int(high - low) + 1 if each_number else suitable_bins(num_values)
         margin = 0.5 if each_number else 0.0
         self._low, self._high = low - margin, high + margin
         self._by_ratio = by_ratio
@@ -85,7 +85,8 @@ def _edges(low: float, high: float, num_bins: int, *, by_ratio: bool) -> tuple[f
     return tuple(map(math.exp, edges)) if by_ratio else edges
 
 
-def _suitable(num_values: int) -> int:
+def suitable_bins(num_values: int) -> int:
+    """Return how many bins show so many values well."""
     return min(NUM_BINS, max(MIN_BINS, 2 * math.isqrt(num_values)))
 
 

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 
 from torchmagic.records.tensor import Histogram, even_edges
+from torchmagic.tensors.histogram import suitable_bins
 from torchmagic.tensors.packing import Packing
 from torchmagic.tensors.reduce import SINGLES
 
-MOST_BINS, LEAST_BINS = 64, 4
 # Up to so many values, starting torch's kernel costs more than what it counts.
 FEW_VALUES = 1 << 12
 # Of so many values the arrays in between stay in a core's cache.
@@ -43,7 +43,7 @@ def _together(tensors: list[torch.Tensor]) -> list[Histogram | None]:
     """Count small tensors in one array; by itself one that is constant or has a value that is not finite."""
     packing = Packing(tuple([each.numel() for each in tensors]))
     packed = packing.pack(tensors)
-    numbers = np.array([_num_bins(size) for size in packing.sizes])
+    numbers = np.array([suitable_bins(size) for size in packing.sizes])
     with np.errstate(all="ignore"):  # an unbounded width gives none
         lows = np.minimum.reduceat(packed, packing.starts).astype(np.float64)
         highs = np.maximum.reduceat(packed, packing.starts).astype(np.float64)
@@ -85,10 +85,6 @@ def _alone(values: torch.Tensor) -> Histogram | None:
         low, high = (each.item() for each in torch.aminmax(values))
     if not 0.0 < high - low < math.inf:
         return None
-    number = _num_bins(values.numel())
+    number = suitable_bins(values.numel())
     counts = torch.histc(values, number, low, high).tolist()
     return Histogram(edges=even_edges(low, high, number), counts=tuple(map(int, counts)))
-
-
-def _num_bins(num_values: int) -> int:
-    return min(MOST_BINS, max(LEAST_BINS, 2 * math.isqrt(num_values)))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 import torch
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.exact import UNREADABLE, Moments, exact_moments
+from torchmagic.tensors.glance import LEAST_REST
 from torchmagic.tensors.packing import LEAST_SQUARES, packable_sizes, packing_of
 from torchmagic.tensors.presence import PLAIN
 from torchmagic.tensors.reduce import SINGLES, UNREADABLE_ERRORS, fetch, is_measurable, is_single, values_of
-from torchmagic.tensors.segments import LEAST_REST, segments_of
+from torchmagic.tensors.segments import segments_of
 
 # Up to so many values, starting a kernel costs more than running it: such tensors are measured together.
 FEW_VALUES = 1 << 14
@@ -62,6 +64,19 @@ def table_of(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor] = 
     for (i, each), cheap in zip(large.items(), measured, strict=True):
         found[:, i] = cheap if cheap is not None else _closely(each)
     return found, brought
+
+
+def rows_told(table: Table, names: Sequence[str]) -> tuple[Sequence[str], dict[str, list[float]]]:
+    """Return the names of the tensors that could be read, and their statistics by field.
+
+    Args:
+        table: As ``table_of`` gives it.
+        names: Of the tensors, in their order.
+    """
+    if not table[0].all():
+        told = table[0] > 0
+        names, table = tuple(compress(names, told)), table[:, told]
+    return names, dict(zip(Moments._fields, table.tolist(), strict=True))
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor | None:

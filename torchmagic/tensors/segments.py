@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from torchmagic.tensors.exact import GREATEST_PEAK, LEAST_PEAK
+from torchmagic.tensors.glance import LEAST_REST
 from torchmagic.tensors.packing import LEAST_SQUARES, Packing
 
-# Below this share of the squares, what is left of them without the mean has lost too many digits, by precision.
-LEAST_REST, LEAST_DOUBLE_REST = 0.1, 1e-9
+# What ``LEAST_REST`` is where all is in double precision.
+LEAST_DOUBLE_REST = 1e-9
 
 Numbers = NDArray[np.float64]
 
