@@ -2,11 +2,13 @@
 
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from torch import nn
 from varied_training import EVENTS, Plan, Training
 
 from torchmagic.debuggers import express, watching
@@ -14,6 +16,7 @@ from torchmagic.debuggers.settings import Settings
 from torchmagic.debuggers.watching import Watch
 from torchmagic.debuggers.ways_of_calls import CallWays
 from torchmagic.debuggers.ways_of_steps import StepWays
+from torchmagic.probes.activations import MOST_WAITING, Activations, _Leaf
 from torchmagic.probes.batches import Batches
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.device_asserts import DeviceAsserts
@@ -36,6 +39,8 @@ WAYS = {
     "step_end": StepWays,
 }
 LEVELS = ("basic", "intermediate", "advanced")
+# Every how many steps statistics are taken.
+EVERY = {"expert": 2}
 # Metrics of the machine.
 TIMED = ("seconds", "rss_bytes", "free_bytes", "memory_bytes", "batch_wait", "epoch_start_seconds")
 
@@ -48,8 +53,16 @@ def passing(one):
     return one and (one.key, one.forwards, one.losses, one.trained, first and (first[0], first[2]), len(one._sums))
 
 
+def shown(one):
+    """Return what is noted of the outputs of innermost modules: in which mode, of which module, and how many values."""
+    noted = [(mode, each.path, each.num_values) for mode, outputs in one._outputs.items() for each in outputs]
+    copied = [(one._newest, leaf.path, copy.numel()) for leaf, copy in one._copies]
+    return one._look.seen, one._newest, sorted([*noted, *copied])
+
+
 # What probes that are not always there have noted.
 BESIDES = {
+    Activations: shown,
     Inputs: lambda each: (
         {name: (one.count, one.training) for name, one in each._calls.items()},
         each.losses,
@@ -94,7 +107,8 @@ def state(watch):
 
 def watched(plan, level="basic", steps=STEPS):
     """Return the run of a training with looks at fixed steps, what was noted in each, what it saw, and its numbers."""
-    watch, training, noted = Watch(Settings(save=False, level=level, every=20), session=Session()), Training(plan), []
+    chosen = Settings(save=False, level=level, every=EVERY.get(level, 20), anomaly="auto")
+    watch, training, noted = Watch(chosen, session=Session()), Training(plan), []
     run = watch.start()
     try:
         training = Training(plan) if plan.begins_inside else training
@@ -146,7 +160,7 @@ plans = st.builds(
 
 
 @settings(max_examples=25)
-@given(plans, st.sampled_from(LEVELS))
+@given(plans, st.sampled_from([*LEVELS, "expert"]))
 @example(Plan(), "basic")
 @example(Plan(has_loader=True), "intermediate")
 @example(Plan(loss_inside=True), "intermediate")
@@ -155,11 +169,15 @@ plans = st.builds(
 @example(Plan(closure=40, second_backward=45), "basic")
 @example(Plan(fails=20, shorter=11, built=17), "intermediate")
 @example(Plan(graph=9, mode=13, scaled=50), "basic")
+@example(Plan(mode=4, peeks=7, fails=3, trial=5), "expert")
+@example(Plan(evaluate=5, shorter=3, nan=40, teacher=9), "expert")
 def test_a_run_by_express_is_the_run_that_listeners_make(plan, level):
     check(plan, level)
 
 
-@pytest.mark.parametrize(("every", "level"), [(2, "basic"), (13, "basic"), (70, "basic"), (13, "intermediate")])
+@pytest.mark.parametrize(
+    ("every", "level"), [(2, "basic"), (13, "basic"), (70, "basic"), (13, "intermediate"), (3, "expert")]
+)
 @pytest.mark.parametrize("event", EVENTS)
 def test_what_happens_now_and_then_is_seen_as_ever(event, every, level):
     check(Plan(**{event: every}), level)
@@ -187,7 +205,7 @@ def gone(monkeypatch):
 
         return counted
 
-    for name, owner in WAYS.items():
+    for name, owner in {**WAYS, "leaf": CallWays}.items():
         monkeypatch.setattr(owner, name, counting(name, getattr(owner, name)))
     return counts
 
@@ -199,6 +217,112 @@ def test_most_steps_of_a_usual_loop_go_by_express(gone, plan, level):
     enough = {"basic": 400, "intermediate": 350, "advanced": 250}[level]
     tried = gone["step_end", False]  # as memory is read each 20 ms, however many steps that is
     assert min(gone[name, True] + tried * (name == "step_end") for name in WAYS) > enough, gone
+
+
+def test_outputs_go_by_express_where_they_are_looked_at_at_every_step(gone, monkeypatch):
+    monkeypatch.setitem(EVERY, "expert", None)
+    run, *_ = watched(Plan(), "expert", steps=200)
+    assert gone["leaf", True] > 100 * 4
+    assert len(run.series("activation_mean", module="model.body.0")[0]) == 200
+
+
+def trained(layers, guided=False, batch=8):
+    """Return the run of a training at expert, and whether any copy of an output had a graph."""
+    torch.manual_seed(2)
+    criterion, graphs = nn.MSELoss(), []
+    model, teacher = nn.Sequential(*layers()), nn.Sequential(*layers()).eval()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    watch = Watch(Settings(save=False, level="expert", anomaly="auto"), session=Session())
+    run, x = watch.start(), torch.randn(batch, 6, dtype=model[0].weight.dtype)
+    activations = next(each for each in watch._crew.probes if isinstance(each, Activations))
+    try:
+        for _ in range(40):
+            optimizer.zero_grad()
+            given = model(x)
+            loss = criterion(given, teacher(x)) if guided else given.float().pow(2).mean()
+            graphs += [copy.requires_grad for _, copy in activations._copies]
+            loss.backward()
+            optimizer.step()
+    finally:
+        watch.stop()
+    return run, graphs
+
+
+def in_place():
+    return nn.Linear(6, 5), nn.ReLU(inplace=True), nn.BatchNorm1d(5), nn.Dropout(), nn.Tanh()
+
+
+class Twice(nn.Module):
+    """Gives what it is given, twice."""
+
+    def forward(self, x):
+        """Give a pair."""
+        return x, x
+
+
+class First(nn.Module):
+    """Gives the first of what it is given, by its rows."""
+
+    def forward(self, pair):
+        """Give a sparse tensor."""
+        return pair[0].to_sparse()
+
+
+class Dense(nn.Module):
+    """Gives a tensor as an ordinary one."""
+
+    def forward(self, x):
+        """Give a dense one."""
+        return x.to_dense()
+
+
+def odd():
+    return nn.Linear(6, 5), Twice(), First(), Dense(), nn.Tanh()
+
+
+def wide():
+    return nn.Linear(6, 3000), nn.LayerNorm(3000), nn.Linear(3000, 3)
+
+
+def half():
+    return nn.Linear(6, 5, dtype=torch.bfloat16), nn.Sigmoid()
+
+
+@pytest.mark.parametrize(
+    ("layers", "chosen"),
+    [
+        (in_place, {}),
+        (in_place, {"guided": True}),
+        (wide, {}),
+        (wide, {"batch": 64}),
+        (half, {}),
+        (odd, {}),
+        (lambda: (nn.Linear(6, 5), *[nn.Tanh() for _ in range(30)]), {}),
+    ],
+)
+def test_outputs_are_measured_as_listeners_measure_them(gone, layers, chosen, monkeypatch):
+    monkeypatch.setattr(sys.modules[Activations.__module__], "MOST_WAITING", 300)
+    run, graphs = trained(layers, **chosen)
+    went = gone["leaf", True]
+    monkeypatch.setattr(watching, "express_of", lambda *_, **__: None)
+    wanted, _ = trained(layers, **chosen)
+    assert not run.of(FailureRecord)
+    measured = [each for each in told(run)["frames"] if each[0].startswith("activation_")]
+    assert len(measured) >= 5
+    assert {key: told(run)["frames"][key] for key in measured} == {key: told(wanted)["frames"][key] for key in measured}
+    assert not any(graphs)
+    assert (went > 0) is (layers is not half)
+
+
+def test_no_more_than_so_many_values_wait():
+    taps, output = SimpleNamespace(stack=[nn.Linear(2, 2)]), torch.zeros(1 << 14)
+    activations = Activations(None, taps, SimpleNamespace(want=lambda *_, **__: None), None)
+    module = nn.Tanh()
+    activations._known[id(module)] = _Leaf(module, "tanh")
+    activations._look.switch(on=True)
+    for _ in range(40):
+        assert activations.sees_shortly(module, output)
+        assert sum(copy.numel() for _, copy in activations._copies) <= MOST_WAITING
 
 
 def test_one_that_fails_is_off_and_said_and_listeners_go_on(monkeypatch):

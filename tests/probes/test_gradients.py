@@ -6,8 +6,11 @@ import textwrap
 import pytest
 import torch
 
-from torchmagic.probes.gradients import MOST_TOLD
+from torchmagic.debuggers.settings import Settings
+from torchmagic.debuggers.watching import Watch
+from torchmagic.probes.gradients import MOST_TOLD, Gradients
 from torchmagic.records.nonfinite import NonfiniteRecord
+from torchmagic.session.session import Session
 from torchmagic.views.curves import MOST_APART, curves_page
 
 STATISTICS = ("grad_norm", "grad_mean", "grad_std", "grad_abs_max", "grad_zero_share", "grad_nonfinite")
@@ -359,3 +362,34 @@ def test_no_gradient_is_held_after_the_step(run_cell):
         "    alive.append([ref() for ref in refs if ref() is not None])\n"
     )
     assert names["alive"] == [[], [], []]
+
+
+def kept(layers, steps):
+    """Return after each step whether its gradients are kept in one array, and whether they were looked at."""
+    net, x, found = torch.nn.Sequential(*layers), torch.randn(4, 128), []
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    watch = Watch(Settings(save=False, level="basic", every=2), session=Session())
+    run = watch.start()
+    try:
+        probe = next(each for each in watch._crew.probes if isinstance(each, Gradients))
+        for step in range(steps):
+            optimizer.zero_grad()
+            net(x).pow(2).mean().backward()
+            optimizer.step()
+            looked_at = step in run.series("grad_norm", parameter=run.parameters[0]["name"])[0]
+            found.append((probe.packed is not None, looked_at))
+        return found
+    finally:
+        watch.stop()
+
+
+def test_few_gradients_are_kept_in_the_step_in_which_they_are_looked_at():
+    assert kept([torch.nn.Linear(128, 8)], 6) == [(True, True), (False, False)] * 3
+
+
+def test_many_gradients_are_not_kept():
+    assert kept([torch.nn.Linear(128, 128, bias=False) for _ in range(17)], 3) == [
+        (False, True),
+        (False, False),
+        (False, True),
+    ]

@@ -56,6 +56,43 @@ def test_a_learning_rate_of_zero_moves_nothing_and_swallows_nothing(run_cell):
     assert [row["update_swallowed"] for row in run.parameters] == [None, None]
 
 
+MASK = """
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+def mask(optimizer, *_):
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            param.grad[:1].zero_()
+
+class Masked(torch.optim.SGD):
+    def step(self):
+        mask(self)
+        super().step()
+
+net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [
+        "opt.register_step_pre_hook(mask)",
+        "handles.append(register_optimizer_step_pre_hook(mask))",
+        "opt = Masked(net.parameters(), lr=0.1)",
+    ],
+)
+def test_gradients_that_are_masked_within_the_step_are_not_swallowed(run_cell, masked):
+    handles = []
+    try:
+        run, _ = run_cell(f"{MASK}{masked}\n{LOOP}", names={"handles": handles}, level="expert", anomaly="auto")
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert latest(run, "update_swallowed", "net.0.weight") == 0.0
+    assert math.isnan(latest(run, "update_swallowed", "net.1.weight"))
+
+
 def test_weights_of_zero_that_move_have_an_infinite_ratio_and_those_that_rest_none(run_cell):
     run, _ = run_cell(
         "net = nn.Linear(4, 1)\nnn.init.zeros_(net.weight)\nnn.init.ones_(net.bias)\n"

@@ -7,6 +7,7 @@ from typing import Any
 from torchmagic.debuggers.crew import Crew
 from torchmagic.debuggers.ways_of_calls import CallWays
 from torchmagic.debuggers.ways_of_steps import StepWays
+from torchmagic.probes.activations import Activations
 from torchmagic.probes.batches import Batches
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.compiler import MARKS_CALLS
@@ -54,7 +55,8 @@ class Express:
         self._on_failure, self._is_off = on_failure, False
         there: dict[type, Any] = {type(each): each for each in crew.probes}
         self._steps = steps = StepWays(taps, run, there, self._fails, recorder=recorder)
-        calls = CallWays(taps, run, there, self._fails)
+        self._calls = calls = CallWays(taps, run, there, self._fails)
+        self._activations: Activations | None = there.get(Activations)
         self._cast: Cast = there[Cast]
         self._nonfinite: Nonfinite = there[Nonfinite]
         self._retained: Retained | None = there.get(Retained)
@@ -93,10 +95,20 @@ class Express:
         for event, way, owners in self._heard:
             if _same(listeners.owners(event), owners):
                 listeners.ways[event] = way
+        if self._activations is not None and self._sees_leaves_alone(listeners.owners("leaf")):
+            listeners.ways["leaf"] = self._calls.leaf
         flushed = {id(probe) for probe in self._crew.flushed}
         closes = step + 1 < steps.until and _same(listeners.owners("step_end"), [self._gradients, closer])
         if closes and self._flushed <= flushed <= self._may_be_flushed:
             listeners.ways["step_end"] = steps.step_end
+
+    def _sees_leaves_alone(self, owners: list[object]) -> bool:
+        """Whether of those who are told of the innermost modules' outputs only activations are measured now."""
+        others = [each for each in owners if each is not self._activations]
+        return len(others) < len(owners) and all(each is self._rectifiers for each in others) and not self._is_looking()
+
+    def _is_looking(self) -> bool:
+        return self._rectifiers is not None and self._rectifiers.is_looking
 
     def _next_ends(self) -> Iterator[int]:
         """Yield steps at whose end, as far as can be foreseen, somebody has more to do than to take note."""

@@ -9,6 +9,7 @@ from weakref import ref
 import torch
 from torch import nn
 
+from torchmagic.probes.activations import Activations
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.compiler import never_compiled
 from torchmagic.probes.inputs import Inputs
@@ -20,8 +21,10 @@ from torchmagic.probes.nonfinite import Nonfinite
 from torchmagic.probes.origin_memory import MOST_CALLS, random_state
 from torchmagic.probes.retained import Retained
 from torchmagic.probes.sites import RELAY, kind_of
+from torchmagic.probes.sync_debug import SYNC_DEBUG
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.telling import tracing_state
+from torchmagic.probes.telling import set_grad_enabled, tracing_state
+from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.user_modes import dispatch_modes, function_modes
 from torchmagic.probes.validation import Validation
 from torchmagic.probes.wrappers import is_grad_enabled, now
@@ -52,6 +55,7 @@ class CallWays:
         self._inputs: Inputs | None = probes.get(Inputs)
         self._validation: Validation | None = probes.get(Validation)
         self._retained: Retained | None = probes.get(Retained)
+        self._activations: Activations | None = probes.get(Activations)
         self._sees_data = self._inputs is not None or self._validation is not None
 
     @never_compiled
@@ -81,6 +85,25 @@ class CallWays:
         else:
             return True
         finally:
+            taps.spent += now() - began
+
+    @never_compiled
+    def leaf(self, module: nn.Module, output: Any) -> bool:
+        """Take in what an innermost module gave, where activations are looked at."""
+        taps, activations, began = self._taps, self._activations, now()
+        if activations is None or not is_grad_enabled() or tracing_state() is not None or tracing_context() is not None:
+            return False
+        if SYNC_DEBUG.mode or dispatch_modes() or function_modes():
+            return False
+        taps.quiet = True
+        set_grad_enabled(False)
+        try:
+            return activations.sees_shortly(module, output)
+        except Exception as error:  # noqa: BLE001 - the wall
+            return self._fails(error)
+        finally:
+            set_grad_enabled(True)
+            taps.quiet = False
             taps.spent += now() - began
 
     @never_compiled

@@ -17,8 +17,9 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import now
 from torchmagic.records.activation import ActivationRecord
 from torchmagic.session.recorder import Recorder
-from torchmagic.tensors.alike import Glances
+from torchmagic.tensors.alike import MOST_WAITING, Glances, is_small
 from torchmagic.tensors.glance import facts_of, pooled, readable, tensors_in
+from torchmagic.tensors.presence import is_at_hand
 from torchmagic.tensors.reduce import fetch
 
 # Middle and half width of the range in which a saturating module still answers to its input: outside, the slope of
@@ -51,9 +52,12 @@ class _Output(list[Any]):
 
     __slots__ = ("flat", "num_values", "path")
 
-    def __init__(self, leaf: _Leaf, output: torch.Tensor, glances: Glances) -> None:
+    def __init__(self, leaf: _Leaf, output: torch.Tensor, glances: Glances, *, is_copy: bool = False) -> None:
         self.flat: Sequence[Any] = ()
-        values = glances.take(output, self)
+        if is_copy:
+            glances.wait(values := output, self)
+        else:
+            values = glances.take(output, self)
         self.path, self.num_values = leaf.path or "", values.numel()
         if leaf.sloped is not None:
             middle, half = leaf.sloped
@@ -77,6 +81,10 @@ class Activations:
         self._known: dict[int, _Leaf] = {}
         self._outputs: dict[bool, list[_Output]] = {True: [], False: []}
         self._glances = Glances()
+        # Small outputs of the newest call of a model, noted shortly: the module and a copy of each.
+        self._copies: list[tuple[_Leaf, torch.Tensor]] = []
+        self._num_copied = 0
+        self._call: list[Any] = []  # the stack of that call
         self._training: bool | None = None
         self._newest = True
 
@@ -101,7 +109,31 @@ class Activations:
         self._look.switch(on=False)
         self._known = {}
         self._outputs = {True: [], False: []}
-        self._glances = Glances()
+        self._glances, self._copies, self._call = Glances(), [], []
+
+    def sees_shortly(self, module: nn.Module, output: Any) -> bool:
+        """Take in a small output of a known module of a model under way, with gradients off; False for any other."""
+        began = now()
+        look, leaf, call = self._look, self._known.get(id(module)), self._taps.stack
+        if leaf is None or leaf.path is None or leaf.ref() is not module or not (look.is_on and is_at_hand(output)):
+            return False
+        if not is_small(output):
+            return False
+        if call is not self._call or self._num_copied >= MOST_WAITING:
+            self._take_copies()
+            self._call, self._newest = call, is_training(call[0])
+        self._copies.append((leaf, output.clone()))
+        self._num_copied += output.numel()
+        look.seen += 1
+        look.took += now() - began
+        return True
+
+    def _take_copies(self) -> None:
+        """Take in what was noted shortly."""
+        outputs, glances = self._outputs[self._newest], self._glances
+        for leaf, copy in self._copies:
+            outputs.append(_Output(leaf, copy, glances, is_copy=True))
+        self._copies, self._num_copied, self._call = [], 0, []
 
     def _choose(self, tensors: Any, frame: Any) -> None:
         if self._look.is_on:
@@ -111,6 +143,7 @@ class Activations:
         if not self._look.counts():
             return
         began = now()
+        self._take_copies()
         leaf = self._known.get(id(module))
         if leaf is None or leaf.ref() is not module:
             leaf = self._known[id(module)] = self._meet(module, args, output)
@@ -142,6 +175,7 @@ class Activations:
 
     def _close(self) -> None:
         began = now()
+        self._take_copies()
         self._glances.finish()
         outputs = self._outputs[self._newest if self._training is None else self._training]
         if outputs and self._recorder is not None:

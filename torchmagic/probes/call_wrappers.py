@@ -51,7 +51,7 @@ def _caller(taps: Switchboard, original: Any, *, is_torchs: bool) -> Any:
                 output = call(*args, **kwargs)
             finally:
                 stack.pop()
-            if taps.leaves and not self._modules:
+            if taps.leaves and not self._modules and ((way := taps.ways["leaf"]) is None or not way(self, output)):
                 taps.emit("leaf", self, args, output)
             return output
         if (

@@ -18,8 +18,9 @@ from torchmagic.probes.taps import Taps
 from torchmagic.probes.wrappers import PhaseClock, now
 from torchmagic.session.recorder import WHOLE, Recorder
 from torchmagic.tensors.moments import rows_told, table_of
+from torchmagic.tensors.packing import Packed
 from torchmagic.tensors.presence import has_numbers
-from torchmagic.tensors.reduce import fetch, norms_and, packs_well, quick_total, small_norm, total_norm
+from torchmagic.tensors.reduce import SMALL, fetch, norms_and, packs_well, quick_total, small_norm, total_norm
 
 # Optimizers whose norms are told apart; a search has hundreds.
 MOST_TOLD = 9
@@ -57,6 +58,7 @@ class Gradients:
 
     Attributes:
         total: The present step's total norm, None while it is not known.
+        packed: The present step's gradients, where they are few and were looked at closely.
         alarmed: Whether it is not finite or stands out, and a close look at the step is granted.
         inside: What is known of the optimizer whose step is under way.
         backward_before: How long backwards had taken as it began (ns).
@@ -80,6 +82,7 @@ class Gradients:
         self.followers: list[object] = []
         self._has_broken = False
         self.total: float | None = None
+        self.packed: Packed | None = None
         self.alarmed = False
 
     def attach(self, taps: Taps, recorder: Recorder) -> None:
@@ -97,7 +100,7 @@ class Gradients:
         self.riders.arrive(fetch(self.riders.tensors))
         if self._clips:
             self._norms_before_clip()
-        self.total, self.alarmed, self._taps = None, False, None
+        self.total, self.alarmed, self.packed, self._taps = None, False, None, None
         self.followers.clear()
 
     def _clipped(self, norm: Any) -> None:
@@ -117,7 +120,7 @@ class Gradients:
         self._clips.append(quick_total(gradients, pack=pack))
 
     def _step_begins(self, optimizer: torch.optim.Optimizer | ByHand, frame: FrameType) -> None:
-        self.total, self.alarmed = None, False
+        self.total, self.alarmed, self.packed = None, False, None
         entry = self._cast.optimizer(optimizer)
         state = self._states.get(id(entry))
         if state is None:
@@ -217,7 +220,8 @@ class Gradients:
         names: Sequence[str] = entry.names
         if len(held) < len(gradients):
             names = tuple(name for name, gradient in zip(names, gradients, strict=True) if gradient is not None)
-        table, brought = table_of(held, scalars)
+        table, brought, packed = table_of(held, scalars)
+        self.packed = packed if packed is not None and len(packed.values) <= SMALL else None
         names, rows = rows_told(table, names)
         if self._recorder is not None and names:
             for metric, field in METRICS.items():

@@ -30,13 +30,18 @@ class Look:
     Args:
         leaves: Shows the leaves.
         taps: Tells whether gradients are on.
+
+    Attributes:
+        is_on: Whether it is on.
+        took: Nanoseconds of the probe's own, since they were last paid for.
+        seen: Leaves since then.
     """
 
     def __init__(self, leaves: Leaves, taps: Taps) -> None:
         self._leaves, self._taps = leaves, taps
         self.is_on = False
-        self.took = 0
-        self._seen = self._idle = 0
+        self.took = self.seen = 0
+        self._idle = 0
 
     def switch(self, *, on: bool) -> None:
         """Begin or end to look."""
@@ -48,7 +53,7 @@ class Look:
         """Take in a leaf; whether it is to be looked at: one of an evaluation is not, and many of them end the look."""
         if not self.is_on:
             return False
-        self._seen += 1
+        self.seen += 1
         if self._taps.grad_enabled:
             return True
         self._idle += 1
@@ -58,6 +63,6 @@ class Look:
 
     def cost(self) -> int:
         """Return the nanoseconds since this was last asked, and begin anew."""
-        total = self.took + self._seen * LEAF_COST
-        self.took = self._seen = self._idle = 0
+        total = self.took + self.seen * LEAF_COST
+        self.took = self.seen = self._idle = 0
         return total

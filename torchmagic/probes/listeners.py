@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 Listener = Callable[..., None]
 # Does all that the listeners of an event would, or nothing: then it returns False.
 Way = Callable[..., bool]
-# What every step has.
-EVERY_STEP = ("root_begin", "loss", "backward_begin", "step_begin", "step_end")
+# What every step has, and what it has many of where the innermost modules are seen.
+EVERY_STEP = ("root_begin", "leaf", "loss", "backward_begin", "step_begin", "step_end")
 NEVER = sys.maxsize
 
 

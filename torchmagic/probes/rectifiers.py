@@ -127,6 +127,11 @@ class Rectifiers:
         taps.on("relu", self._see_function)
         self._switch(on=True)
 
+    @property
+    def is_looking(self) -> bool:
+        """Whether the present step is looked at."""
+        return self._look.is_on
+
     def flush(self, step: int) -> None:
         """Hand over the step's shares, and decide whether the next step is looked at."""
         if self._look.is_on or self._look.took:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.optim import optimizer as optimizers
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.gradients import Gradients
@@ -74,7 +75,8 @@ class Updates:
         if not _was_skipped(optimizer):
             closely = self._pacer.wants("swallowed")
             weights = chosen.weights(optimizer)
-            changes = before.compare(weights, [each.grad for each in weights] if closely else None)
+            packed = self._gradients.packed if self._gradients is not None and _uses_as_given(optimizer) else None
+            changes = before.compare(weights, [each.grad for each in weights] if closely else None, packed)
             if changes is not None:
                 names = chosen.names(self._cast.optimizer(optimizer).names)
                 self._recorder.append("update_ratio", changes.ratios(), names)
@@ -109,6 +111,12 @@ class _Chosen:
     def names(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return their names, out of those of all parameters of the optimizer."""
         return tuple(names) if self.sizes else tuple(names[i] for i in self._places)
+
+
+def _uses_as_given(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether a step pushes with the gradients that are there as it begins: no hook and no class of the user's."""
+    hooks = len(optimizers._global_optimizer_pre_hooks) > 1 or optimizer._optimizer_step_pre_hooks
+    return not hooks and type(optimizer).__module__.startswith("torch.optim.")
 
 
 def _weights(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

@@ -70,7 +70,7 @@ class Weights:
         began = now()
         self._stepped[id(optimizer)] = weakref.ref(optimizer)
         weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        names, rows = rows_told(table_of(weights)[0], self._cast.optimizer(optimizer).names)
+        names, rows = rows_told(table_of(weights).table, self._cast.optimizer(optimizer).names)
         if names:
             for metric, field in METRICS.items():
                 self._recorder.append(metric, rows[field], names)

@@ -24,6 +24,15 @@ def encode(record: object) -> dict[str, Any]:
     return {"kind": type(record).__name__, **_plain_fields(record)}
 
 
+def fields_of(record: object) -> dict[str, Any]:
+    """Return a record's fields by their names, as they are.
+
+    Raises:
+        TypeError: If it is no record.
+    """
+    return {name: getattr(record, name) for name in _names(type(record))}
+
+
 def decode(value: Mapping[str, Any]) -> Any:
     """Return the record that ``encode`` wrote; fields this version does not know are left out.
 
@@ -37,8 +46,7 @@ def decode(value: Mapping[str, Any]) -> Any:
 
 
 def _plain_fields(record: Any) -> dict[str, Any]:
-    kind: Any = type(record)
-    return {name: _plain(getattr(record, name)) for name in _names(kind)}
+    return {name: _plain(value) for name, value in fields_of(record).items()}
 
 
 @cache

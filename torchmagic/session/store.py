@@ -14,7 +14,7 @@ from torchmagic.session.document import dropped_plain, header
 from torchmagic.session.history import body_of, entry_of, heading
 from torchmagic.session.run import Run, Status
 from torchmagic.session.schema import in_one_go, prepare
-from torchmagic.session.slim import slim
+from torchmagic.session.slim import short
 from torchmagic.session.stored import read_run
 
 # A step that lasts longer than so many seconds lets the run's time go on.
@@ -138,7 +138,7 @@ def _insert_records(db: sqlite3.Connection, run_id: str, number: int, records: S
     """Write records, many at a time: at each statement the training may come between."""
     for start in range(0, len(records), MOST_TOGETHER):
         some = records[start : start + MOST_TOGETHER]
-        cells = [(run_id, number + start + i, json.dumps(slim(record))) for i, record in enumerate(some)]
+        cells = [(run_id, number + start + i, short(record)) for i, record in enumerate(some)]
         marks = ", ".join(["(?, ?, ?)"] * len(some))
         statement = f"INSERT OR REPLACE INTO record VALUES {marks}"  # noqa: S608 - of question marks
         db.execute(statement, [cell for row in cells for cell in row])

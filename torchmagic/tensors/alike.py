@@ -15,6 +15,11 @@ from torchmagic.tensors.segments import segments_of
 MOST_WAITING = 1 << 18
 
 
+def is_small(values: torch.Tensor) -> bool:
+    """Whether a ``readable`` tensor is one of those that are glanced at together."""
+    return values.numel() <= FEW_VALUES and values.dtype in SINGLES and values.is_cpu
+
+
 class Glances:
     """Takes glances at tensors; at small ones on the host together, at half of what they cost one by one.
 
@@ -36,18 +41,26 @@ class Glances:
         Returns:
             The values that are looked at: of a small tensor a copy, of a large one a sample.
         """
-        size = values.numel()
-        if size > FEW_VALUES or values.dtype not in SINGLES or not values.is_cpu:
+        if not is_small(values):
             looked_at = sample(values.detach())
             into.extend(glance(looked_at))
             return looked_at
         copy = values.clone()
+        self.wait(copy, into)
+        return copy
+
+    def wait(self, copy: torch.Tensor, into: list[Any]) -> None:
+        """Have a list told what ``glance`` says of a tensor, at the latest by ``finish``.
+
+        Args:
+            copy: One that ``is_small``, which nobody else has.
+            into: Gets the six numbers.
+        """
         self._waiting.append(copy)
         self._into.append(into)
-        self._num_waiting += size
+        self._num_waiting += copy.numel()
         if self._num_waiting >= MOST_WAITING:
             self.finish()
-        return copy
 
     def finish(self) -> None:
         """Tell all that waits."""

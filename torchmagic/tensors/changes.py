@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from torchmagic.tensors.packing import Packing, packable_sizes, packing_of
+from torchmagic.tensors.packing import Packed, Packing, packable_sizes, packing_of
 from torchmagic.tensors.presence import is_stored
 from torchmagic.tensors.reduce import SMALL, is_measurable, norms_and, values_of
 
@@ -58,7 +58,10 @@ class Copy:
         self._values = [each.clone() for each in self._samples(tensors)]
 
     def compare(
-        self, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None] | None = None
+        self,
+        tensors: Sequence[torch.Tensor],
+        gradients: Sequence[torch.Tensor | None] | None = None,
+        packed: Packed | None = None,
     ) -> Changes | None:
         """Return how each tensor moved since the copy was taken; None where one has another shape, or no values, now.
 
@@ -66,17 +69,24 @@ class Copy:
             tensors: The same tensors in the same order.
             gradients: What should have moved them; None, or one that is sparse or wraps another tensor, says nothing of
                 what was swallowed.
+            packed: Those of them that are there, in one array, where somebody has put them so.
         """
         if self._packing is not None:
-            return self._together(self._packing, tensors, gradients) if self._packing.takes(tensors) else None
+            if not self._packing.takes(tensors):
+                return None
+            if gradients is None:
+                return self._together(self._packing, tensors, None)
+            fits = packed is not None and packed.packing.sizes == self._packing.sizes
+            pushes = packed.values if packed is not None and fits else _packed(self._packing, tensors, gradients)
+            return self._together(self._packing, tensors, pushes)
         if len(tensors) < len(self._values) or not all(map(is_measurable, tensors)):
             return None
         after = self._samples(tensors)
         if [each.shape for each in after] != [each.shape for each in self._values]:
             return None
         differences = torch._foreach_sub(after, self._values)  # noqa: SLF001 - the batched difference
-        pushes = [None] * len(after) if gradients is None else [self._push(each) for each in gradients]
-        counts = [_counts(move, push) for move, push in zip(differences, pushes, strict=True)]
+        asking = [None] * len(after) if gradients is None else [self._push(each) for each in gradients]
+        counts = [_counts(move, push) for move, push in zip(differences, asking, strict=True)]
         found, numbers = norms_and([*self._values, *differences], [number for each in counts for number in each])
         values = iter(numbers)
         swallowed = [_swallowed(next(values), next(values)) if each else math.nan for each in counts]
@@ -92,14 +102,14 @@ class Copy:
         return None if dense is None else sample(dense, self._limit)
 
     def _together(
-        self, packing: Packing, tensors: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None] | None
+        self, packing: Packing, tensors: Sequence[torch.Tensor], pushes: NDArray[np.floating] | None
     ) -> Changes:
         moved = packing.pack(tensors)
         with np.errstate(all="ignore"):
             moved -= self._packed
         swallowed = np.full(len(tensors), math.nan)
-        if gradients is not None:
-            pushed = _packed(packing, tensors, gradients) != 0
+        if pushes is not None:
+            pushed = pushes != 0
             asked, stuck = packing.numbers(pushed), packing.numbers(pushed & (moved == 0))
             np.divide(stuck, asked, out=swallowed, where=asked > 0)
         return Changes(packing.norms(self._packed), packing.norms(moved), swallowed)

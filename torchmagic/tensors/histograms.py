@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from torchmagic.records.tensor import Histogram, even_edges
+from torchmagic.records.tensor import EvenEdges, Histogram, even_edges
 from torchmagic.tensors.histogram import suitable_bins
 from torchmagic.tensors.packing import Packing
 from torchmagic.tensors.reduce import SINGLES
@@ -48,15 +48,23 @@ def _together(tensors: list[torch.Tensor]) -> list[Histogram | None]:
         lows = np.minimum.reduceat(packed, packing.starts).astype(np.float64)
         highs = np.maximum.reduceat(packed, packing.starts).astype(np.float64)
         counts = _counted(packed, packing, numbers, lows, highs - lows).tolist()
+        edges = _edges(numbers, lows, highs - lows).tolist()
     found, start = list[Histogram | None](), 0
     for tensor, number, low, high in zip(tensors, numbers.tolist(), lows.tolist(), highs.tolist(), strict=True):
         if 0.0 < high - low < math.inf:
-            edges = even_edges(low, high, number)
-            found.append(Histogram(edges=edges, counts=tuple(counts[start : start + number])))
+            bins = slice(start, start + number)
+            found.append(Histogram(edges=EvenEdges((*edges[bins], high)), counts=tuple(counts[bins])))
         else:
             found.append(_alone(tensor))
         start += number
     return found
+
+
+def _edges(numbers: NDArray[np.int64], lows: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where each bin begins, to the bit as ``even_edges`` has it, all tensors' bins one after another."""
+    apart = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    inward: NDArray[np.float64] = np.repeat(widths, numbers) * apart / np.repeat(numbers, numbers)
+    return np.repeat(lows, numbers) + inward
 
 
 def _counted(

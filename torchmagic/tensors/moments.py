@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torchmagic.tensors.chunks import as_numbers
 from torchmagic.tensors.exact import UNREADABLE, Moments, exact_moments
 from torchmagic.tensors.glance import LEAST_REST
-from torchmagic.tensors.packing import LEAST_SQUARES, packable_sizes, packing_of
+from torchmagic.tensors.packing import LEAST_SQUARES, Packed, packable_sizes, packing_of
 from torchmagic.tensors.presence import PLAIN
 from torchmagic.tensors.reduce import SINGLES, UNREADABLE_ERRORS, fetch, is_measurable, is_single, values_of
 from torchmagic.tensors.segments import segments_of
@@ -23,7 +24,6 @@ CPU_PIECE, DEVICE_PIECE = 1 << 17, 1 << 24
 # Kernels a piece: sum, dot, both ends of aminmax, count_nonzero.
 NUM_SUMS = 5
 
-# Rows are the fields of ``Moments``, columns the tensors.
 Table = NDArray[np.float64]
 
 
@@ -33,15 +33,30 @@ def moments_of(tensors: Sequence[torch.Tensor]) -> list[Moments]:
     Args:
         tensors: Tensors of any shape, dtype, layout and device.
     """
-    columns = table_of(tensors)[0].T.tolist()
+    columns = table_of(tensors).table.T.tolist()
     return [Moments(int(num_values), int(num_nonfinite), *rest) for num_values, num_nonfinite, *rest in columns]
 
 
-def table_of(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor] = ()) -> tuple[Table, list[float]]:
+class Measured(NamedTuple):
+    """What tensors were measured to be.
+
+    Args:
+        table: Rows are the fields of ``Moments``, columns the tensors.
+        brought: The values of zero-dim tensors that came by the same transfer.
+        packed: The tensors as they were, where they were measured in one array.
+    """
+
+    table: Table
+    brought: list[float]
+    packed: Packed | None = None
+
+
+def table_of(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor] = ()) -> Measured:
     """Return the same as a table, and the values of zero-dim tensors by the same transfer."""
     sizes = packable_sizes(tensors)
     if sizes and max(sizes) <= FEW_VALUES:  # the usual case of a small model, by the short way
-        return _together(tensors, sizes), fetch(scalars)
+        table, packed = _together(tensors, sizes)
+        return Measured(table, fetch(scalars), packed)
     values = [_readable(tensor) for tensor in tensors]
     found = np.empty((len(Moments._fields), len(values)))
     found[:] = np.array(UNREADABLE)[:, np.newaxis]
@@ -59,11 +74,11 @@ def table_of(tensors: Sequence[torch.Tensor], scalars: Sequence[torch.Tensor] = 
         elif each is not None:
             large[i] = each
     if small:
-        found[:, list(small)] = _together(list(small.values()), tuple([part.numel() for part in small.values()]))
+        found[:, list(small)], _ = _together(list(small.values()), tuple([part.numel() for part in small.values()]))
     measured, brought = _by_kernels(list(large.values()), scalars)
     for (i, each), cheap in zip(large.items(), measured, strict=True):
         found[:, i] = cheap if cheap is not None else _closely(each)
-    return found, brought
+    return Measured(found, brought)
 
 
 def rows_told(table: Table, names: Sequence[str]) -> tuple[Sequence[str], dict[str, list[float]]]:
@@ -95,10 +110,11 @@ def _closely(values: torch.Tensor) -> Moments:
         return UNREADABLE
 
 
-def _together(tensors: Sequence[torch.Tensor], sizes: tuple[int, ...]) -> Table:
-    """Measure small tensors of single or double precision in one array."""
+def _together(tensors: Sequence[torch.Tensor], sizes: tuple[int, ...]) -> tuple[Table, Packed]:
+    """Measure small tensors of single or double precision in one array, and return it too."""
     packing = packing_of(sizes)
-    sums = segments_of(packing, packing.pack(tensors))
+    packed = Packed(packing, packing.pack(tensors))
+    sums = segments_of(*packed)
     found = np.empty((len(Moments._fields), len(sizes)))
     found[0], found[1] = sums.counts, 0
     with np.errstate(all="ignore"):  # of the unsure ones
@@ -109,7 +125,7 @@ def _together(tensors: Sequence[torch.Tensor], sizes: tuple[int, ...]) -> Table:
         np.subtract(1, sums.filled / sums.counts, out=found[6])
     for i in np.flatnonzero(sums.unsure).tolist():
         found[:, i] = _closely(tensors[i].detach())
-    return found
+    return found, packed
 
 
 def _numbers(tensor: torch.Tensor) -> torch.Tensor | None:

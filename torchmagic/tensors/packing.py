@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -37,6 +38,13 @@ def packable_sizes(tensors: Sequence[torch.Tensor]) -> tuple[int, ...]:
             return ()
         sizes.append(size)
     return tuple(sizes) if kind in SINGLES else ()
+
+
+class Packed(NamedTuple):
+    """Tensors in one array: where each lies, and the array, which is nobody else's."""
+
+    packing: "Packing"
+    values: NDArray[np.floating]
 
 
 class Packing:
