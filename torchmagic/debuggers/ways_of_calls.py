@@ -23,7 +23,7 @@ from torchmagic.probes.retained import Retained
 from torchmagic.probes.sites import RELAY, kind_of
 from torchmagic.probes.sync_debug import SYNC_DEBUG
 from torchmagic.probes.taps import Taps
-from torchmagic.probes.telling import set_grad_enabled, tracing_state
+from torchmagic.probes.telling import tracing_state
 from torchmagic.probes.tracing import tracing_context
 from torchmagic.probes.user_modes import dispatch_modes, function_modes
 from torchmagic.probes.validation import Validation
@@ -96,13 +96,11 @@ class CallWays:
         if SYNC_DEBUG.mode or dispatch_modes() or function_modes():
             return False
         taps.quiet = True
-        set_grad_enabled(False)
         try:
             return activations.sees_shortly(module, output)
         except Exception as error:  # noqa: BLE001 - the wall
             return self._fails(error)
         finally:
-            set_grad_enabled(True)
             taps.quiet = False
             taps.spent += now() - began
 

@@ -112,7 +112,7 @@ class Activations:
         self._glances, self._copies, self._call = Glances(), [], []
 
     def sees_shortly(self, module: nn.Module, output: Any) -> bool:
-        """Take in a small output of a known module of a model under way, with gradients off; False for any other."""
+        """Take in a small output of a known module of a model under way; False for any other."""
         began = now()
         look, leaf, call = self._look, self._known.get(id(module)), self._taps.stack
         if leaf is None or leaf.path is None or leaf.ref() is not module or not (look.is_on and is_at_hand(output)):
@@ -122,7 +122,7 @@ class Activations:
         if call is not self._call or self._num_copied >= MOST_WAITING:
             self._take_copies()
             self._call, self._newest = call, is_training(call[0])
-        self._copies.append((leaf, output.clone()))
+        self._copies.append((leaf, output.detach().clone()))
         self._num_copied += output.numel()
         look.seen += 1
         look.took += now() - began

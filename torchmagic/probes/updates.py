@@ -115,8 +115,9 @@ class _Chosen:
 
 def _uses_as_given(optimizer: torch.optim.Optimizer) -> bool:
     """Whether a step pushes with the gradients that are there as it begins: no hook and no class of the user's."""
-    hooks = len(optimizers._global_optimizer_pre_hooks) > 1 or optimizer._optimizer_step_pre_hooks
-    return not hooks and type(optimizer).__module__.startswith("torch.optim.")
+    if not type(optimizer).__module__.startswith("torch.optim."):
+        return False
+    return not optimizer._optimizer_step_pre_hooks and len(optimizers._global_optimizer_pre_hooks) == 1
 
 
 def _weights(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

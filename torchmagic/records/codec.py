@@ -30,7 +30,8 @@ def fields_of(record: object) -> dict[str, Any]:
     Raises:
         TypeError: If it is no record.
     """
-    return {name: getattr(record, name) for name in _names(type(record))}
+    kind: Any = type(record)
+    return {name: getattr(record, name) for name in _names(kind)}
 
 
 def decode(value: Mapping[str, Any]) -> Any:
