@@ -12,7 +12,7 @@ from torchmagic.session.interrupts import pass_on
 from torchmagic.session.run import Run
 
 # Most of the run's time that judging may take, as a share of what statistics may take: it comes out of their budget.
-SHARE_OF_BUDGET = 0.2
+SHARE_OF_BUDGET = 0.1
 # Seconds of a run before it is first judged, and between two judgements.
 SECONDS_BETWEEN = 1.0
 # The cell is never held up for longer than about this (ns); a rule that takes so long twice is left for the end: once

@@ -15,9 +15,9 @@ MOST_STEPS_SAVED = 200
 # The longer a run, the less one more row tells: after n collections of a kind at least n / DENSE steps go by, so that
 # a run of ten thousand steps has about three hundred, and costs less than its budget.
 DENSE = 4
-# A run that has its table goes on with half of its budget: another row tells less, and the other half is for what no
+# A run that has its table goes on with a third of its budget: another row tells less, and the rest is for what no
 # clock of ours sees.
-SETTLED, SETTLED_SHARE = 16, 0.5
+SETTLED, SETTLED_SHARE = 16, 1 / 3
 # However poor the bucket, each kind is collected after so many steps, later as rarely as what hardly changes, so that
 # the end of a run is seen as well as its beginning; activations so many times as often.
 LONGEST = 64
