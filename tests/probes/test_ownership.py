@@ -140,3 +140,35 @@ def test_a_model_is_a_critic_only_while_every_loss_is_nothing_but_its_score(run_
             opt.step()
         """)
     assert {record.scores for record in run.of(UnownedGradientsRecord)} == {scores}
+
+
+LOOSE = "net, gate = nn.Linear(3, 1), nn.Parameter(torch.ones(3))\n"
+GATED = LOOP.replace("torch.randn(8, 3)", "torch.randn(8, 3) * gate")
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        ("opt = torch.optim.SGD(net.parameters(), lr=0.01)\n", [("gate",)] * 4),
+        ("opt = torch.optim.SGD([*net.parameters(), gate], lr=0.01)\n", []),
+        ("opt = torch.optim.SGD(net.parameters(), lr=0.01)\nlater = torch.optim.SGD([gate], lr=0.01)\n", []),
+        ("opt = torch.optim.SGD(net.parameters(), lr=0.01)\ngate.requires_grad_(False)\n", []),
+        ("opt = torch.optim.SGD(net.parameters(), lr=0.01)\nheld = nn.ParameterList([gate])\n", []),
+        ("opt = torch.optim.SGD(net.parameters(), lr=0.01)\ngate = torch.ones(3, requires_grad=True)\n", []),
+    ],
+)
+def test_a_parameter_of_no_model_is_named_where_nothing_owns_it(run_cell, made, names):
+    run, _ = run_cell(LOOSE + made + GATED)
+    assert unowned(run) == names
+    assert {(each.model, each.owned, each.changed) for each in run.of(UnownedGradientsRecord)} <= {("", 0, ())}
+
+
+def test_a_parameter_of_no_model_that_is_stepped_by_hand_is_said_to_change(run_cell):
+    by_hand = "    with torch.no_grad():\n        gate -= 0.1 * gate.grad\n"
+    run, _ = run_cell(LOOSE + "opt = torch.optim.SGD(net.parameters(), lr=0.01)\n" + GATED + by_hand)
+    assert run.of(UnownedGradientsRecord)[-1].changed == ("gate",)
+
+
+def test_without_an_optimizer_no_parameter_is_missing_from_one(run_cell):
+    run, _ = run_cell(LOOSE + GATED.replace("opt.step()", "pass").replace("net.zero_grad()", "pass"))
+    assert unowned(run) == []

@@ -104,11 +104,10 @@ class Express:
 
     def _sees_leaves_alone(self, owners: list[object]) -> bool:
         """Whether of those who are told of the innermost modules' outputs only activations are measured now."""
+        if self._rectifiers is not None and self._rectifiers.is_looking:
+            return False
         others = [each for each in owners if each is not self._activations]
-        return len(others) < len(owners) and all(each is self._rectifiers for each in others) and not self._is_looking()
-
-    def _is_looking(self) -> bool:
-        return self._rectifiers is not None and self._rectifiers.is_looking
+        return len(others) < len(owners) and all(each is self._rectifiers for each in others)
 
     def _next_ends(self) -> Iterator[int]:
         """Yield steps at whose end, as far as can be foreseen, somebody has more to do than to take note."""

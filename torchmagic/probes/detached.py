@@ -132,7 +132,7 @@ class Detached:
     def _beside(self) -> dict[str, list[torch.Tensor]]:
         """Return what optimizers hold that have a name and did not step, by that name."""
         stepped = {id(entry.ref()) for entry in self._cast.optimizers}
-        named = self._cast.names.optimizers(torch.optim.Optimizer)
+        named = self._cast.names.of_kind(torch.optim.Optimizer)
         held = {
             name: _trainable([tensor for group in optimizer.param_groups for tensor in group["params"]])
             for name, optimizer in named

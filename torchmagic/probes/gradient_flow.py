@@ -214,7 +214,7 @@ def subtrees(
 def _owned(cast: Cast) -> set[int]:
     """Return the identities of what optimizers hold, those too that have not stepped."""
     owned = {id(tensor) for entry in cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
-    for _, optimizer in cast.names.optimizers(torch.optim.Optimizer):
+    for _, optimizer in cast.names.of_kind(torch.optim.Optimizer):
         owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
     return owned
 

@@ -103,7 +103,7 @@ class HandLeaves:
 
     def are_owned(self) -> bool:
         """Whether an optimizer that is known holds one of them."""
-        named = [within(each) for _, each in self._cast.names.optimizers(torch.optim.Optimizer)]
+        named = [within(each) for _, each in self._cast.names.of_kind(torch.optim.Optimizer)]
         known = [*(each for each, _ in self.built.items()), *named]
         held = {id(each) for one in known for group in one.param_groups for each in group["params"]}
         return any(id(leaf) in held for leaf in self.present)

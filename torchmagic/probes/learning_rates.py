@@ -172,12 +172,12 @@ class LearningRates:
     def _name_of_optimizer(self, schedule: _Schedule, optimizer: Any) -> str:
         """Return the name by which an optimizer is known, or will be once it steps."""
         known = next((entry.name for entry in self._cast.optimizers if entry.ref is schedule.optimizer), None)
-        names = (name for name, value in self._cast.names.optimizers(type(optimizer)) if value is optimizer)
+        names = (name for name, value in self._cast.names.of_kind(type(optimizer)) if value is optimizer)
         return known or next(names, type(optimizer).__name__)
 
     def _tell_unstepped(self) -> None:
         """Record the schedulers that were built, or have a name, and never stepped though their optimizer did."""
-        named = {id(value): (name, value) for name, value in self._cast.names.optimizers(lr_scheduler.LRScheduler)}
+        named = {id(value): (name, value) for name, value in self._cast.names.of_kind(lr_scheduler.LRScheduler)}
         parts: set[int] = set()
         found: dict[int, tuple[_Schedule, Any]] = {}
         for schedule in list(self._schedules.values()):
@@ -200,7 +200,7 @@ class LearningRates:
 
     def _name_of(self, scheduler: Any, frame: FrameType) -> str:
         """Return a name for a scheduler that steps, unlike those of the others alive."""
-        names = (name for name, value in self._cast.names.optimizers(type(scheduler)) if value is scheduler)
+        names = (name for name, value in self._cast.names.of_kind(type(scheduler)) if value is scheduler)
         spelled = next(names, None) or (receiver(frame) if is_users(frame) else None) or type(scheduler).__name__
         alive = {each.subject[0] for each in self._schedules.values() if each.ref() is not None}
         name, number = spelled, 2

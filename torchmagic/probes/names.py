@@ -89,7 +89,7 @@ class Names:
         named = (name for name, value in self._candidates() if dataset is not None and value is dataset)
         return next(named, "DataLoader")
 
-    def optimizers(self, kind: type) -> Iterator[tuple[str, Any]]:
+    def of_kind(self, kind: type) -> Iterator[tuple[str, Any]]:
         """Yield named objects of a type at top level or one attribute below."""
         for name, value in self._candidates():
             if isinstance(value, kind):

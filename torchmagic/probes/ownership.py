@@ -6,9 +6,11 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch import nn
 
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.members import Model, present
+from torchmagic.probes.module_parts import parameters_of
 from torchmagic.probes.scores import scorers
 from torchmagic.probes.taps import Taps
 from torchmagic.records.protocol import UnownedGradientsRecord
@@ -20,6 +22,8 @@ MOST_LOOKS = 8
 FIRST_STEPS, BETWEEN_LOOKS = 4, 16
 # From this step on, looks are rarer: what is forgotten is forgotten from the start, or where a phase begins.
 LATER_STEPS, BETWEEN_LATER_LOOKS = 128, 64
+# The model of parameters that belong to none.
+LOOSE = ""
 # Weights that were drawn apart from each other are 1.4 times their length apart.
 NEAR = 0.5
 
@@ -51,6 +55,8 @@ class Ownership:
         for model in present(self._cast.models):
             if self._looks.get(model.name, 0) < MOST_LOOKS:
                 self._look(model, owned)
+        if entries and self._looks.get(LOOSE, 0) < MOST_LOOKS:
+            self._look_at_loose(owned)
 
     def detach(self) -> None:
         """Let go of everything."""
@@ -70,19 +76,40 @@ class Ownership:
             name: tensor for name, ref in model.parameters.items() if (tensor := ref()) is not None
         }
         unowned = {n: p for n, p in parameters.items() if id(p) not in owned and p.requires_grad and self._grew(p)}
-        if not unowned or self._owned_elsewhere(unowned):
+        if not unowned or self._all_owned_elsewhere(unowned):
             return
         if len(unowned) == len(parameters) and self._is_copy(parameters, owned):
             return
-        self._looks[model.name] = self._looks.get(model.name, 0) + 1
+        num_owned = sum(id(parameter) in owned for parameter in parameters.values())
+        self._tell(model.name, unowned, owned=num_owned, training=module.training)
+
+    def _look_at_loose(self, owned: set[int]) -> None:
+        """Look at parameters that the user has a name for and no model has."""
+        refs = [ref for model in self._cast.models for ref in model.parameters.values()]
+        held = {id(tensor) for ref in refs if (tensor := ref()) is not None}
+        named = self._cast.names.of_kind(nn.Parameter)
+        loose: dict[str, torch.Tensor] = {
+            name: p for name, p in named if id(p) not in owned | held and p.requires_grad and self._grew(p)
+        }
+        if not loose:
+            return
+        inside = {id(part) for _, module in self._cast.names.of_kind(nn.Module) for part in parameters_of(module)}
+        loose = {name: p for name, p in loose.items() if id(p) not in inside}
+        if loose and not self._all_owned_elsewhere(loose):
+            self._tell(LOOSE, loose, owned=0, training=True)
+
+    def _tell(self, model: str, unowned: dict[str, torch.Tensor], *, owned: int, training: bool) -> None:
+        if self._recorder is None:
+            return
+        self._looks[model] = self._looks.get(model, 0) + 1
         self._recorder.add(
             UnownedGradientsRecord(
-                model=model.name,
+                model=model,
                 step=self._recorder.step,
                 parameters=tuple(unowned),
                 changed=self._changed(unowned),
-                owned=sum(id(parameter) in owned for parameter in parameters.values()),
-                training=module.training,
+                owned=owned,
+                training=training,
                 scores=not (self._scorers or set()).isdisjoint(map(id, unowned.values())),
             )
         )
@@ -97,9 +124,9 @@ class Ownership:
         self._received[id(parameter)] = (weakref.ref(gradient), gradient._version)
         return not same or version != gradient._version
 
-    def _owned_elsewhere(self, unowned: dict[str, torch.Tensor]) -> bool:
+    def _all_owned_elsewhere(self, unowned: dict[str, torch.Tensor]) -> bool:
         """Drop what an optimizer owns that has not stepped yet but is there, as the other half of a GAN."""
-        for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
+        for _, optimizer in self._cast.names.of_kind(torch.optim.Optimizer):
             theirs = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
             for name in [name for name, parameter in unowned.items() if id(parameter) in theirs]:
                 del unowned[name]

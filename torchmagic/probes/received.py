@@ -175,6 +175,6 @@ class Received:
         """Return the names of the parameters of all modules that the user has names for."""
         return {
             id(parameter): f"{name}.{path}"
-            for name, module in self._cast.names.optimizers(nn.Module)
+            for name, module in self._cast.names.of_kind(nn.Module)
             for path, parameter in named_parameters_of(module)
         }

@@ -140,7 +140,7 @@ class Strays:
         roots = [(model.name, root) for model in self._cast.models if (root := model.ref()) is not None]
         seen = {id(root) for _, root in roots}
         yield from roots
-        for name, module in self._cast.names.optimizers(nn.Module):
+        for name, module in self._cast.names.of_kind(nn.Module):
             if id(module) not in seen:
                 yield name, module
 
@@ -169,7 +169,7 @@ class Strays:
 
     def _registered(self) -> set[int]:
         """Return the parameters of models that a name leads to; one that is called out of a list is none of them."""
-        named = {id(module) for _, module in self._cast.names.optimizers(nn.Module)}
+        named = {id(module) for _, module in self._cast.names.of_kind(nn.Module)}
         models = (model for model in self._cast.models if id(model.ref()) in named)
         refs = (ref for model in models for ref in model.parameters.values())
         return {id(tensor) for ref in refs if (tensor := ref()) is not None}
@@ -177,9 +177,9 @@ class Strays:
     def _judge(self) -> None:
         """Ask of each find who owns it, and whether it changes."""
         owned = {id(tensor) for entry in self._cast.optimizers for ref in entry.refs if (tensor := ref()) is not None}
-        for _, optimizer in self._cast.names.optimizers(torch.optim.Optimizer):
+        for _, optimizer in self._cast.names.of_kind(torch.optim.Optimizer):
             owned |= {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
-        modules = list(self._cast.names.optimizers(nn.Module))
+        modules = list(self._cast.names.of_kind(nn.Module))
         registered = self._registered()
         for stray in self._strays.values():
             tensors = {key: tensor for key, ref in stray.refs.items() if (tensor := ref()) is not None}

@@ -208,7 +208,7 @@ class Unstepped:
 
     def _meet(self) -> None:
         """Follow optimizers that an earlier cell has made; of two that own the same parameters, the later one."""
-        named = [within(each) for _, each in self._names.optimizers(torch.optim.Optimizer)]
+        named = [within(each) for _, each in self._names.of_kind(torch.optim.Optimizer)]
         latest = {id(_first(each)): each for each in named}
         for each in list(latest.values())[-MOST_UNTOUCHED:]:
             self._entry(each)

@@ -66,7 +66,7 @@ class UnownedGradientsRecord:
     """In one iteration, parameters received a gradient although no optimizer owns them.
 
     Args:
-        model: Name of the model.
+        model: Name of the model; empty for parameters of none.
         step: Optimizer steps made before.
         parameters: Their full names.
         changed: Those of them whose values changed all the same since the run began.

@@ -9,6 +9,8 @@ from torchmagic.records.codec import encode, fields_of
 from torchmagic.records.snapshot import SnapshotRecord
 from torchmagic.records.tensor import EvenEdges, Histogram, even_edges
 
+_SIZE = struct.calcsize("f")
+
 
 def short(record: Any) -> str:
     """Return a record as JSON, without what ``whole`` can tell from the rest; there are thousands."""
@@ -42,7 +44,8 @@ def _bits(values: Sequence[float]) -> str:
 
 
 def _unpacked(packed: bytes) -> tuple[float, ...]:
-    return struct.unpack(f"<{len(packed) // struct.calcsize('f')}f", packed)
+    count = len(packed) // _SIZE
+    return struct.unpack(f"<{count}f", packed[: count * _SIZE])
 
 
 def _inner(value: Any) -> dict[str, Any]:

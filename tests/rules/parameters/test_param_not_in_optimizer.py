@@ -133,3 +133,13 @@ def test_optimizers_of_one_name_are_counted_and_not_listed():
     assert "one of the 4 that are called opt: " in finding.fix
     (finding,) = found(OptimizerRecord(name="second", **facts), *unowned(3))
     assert "one of opt, second: " in finding.fix
+
+
+def test_a_parameter_of_no_model_is_told_by_its_own_name():
+    (finding,) = found(*unowned(3, parameters=("gate",), owned=0, model=""), source="gate = 1\nopt.step()")
+    assert (finding.module, finding.parameter, finding.line) == (None, "gate", 9)
+    assert finding.fix == "build opt when the model is complete, or: opt.add_param_group({'params': [gate]})"
+
+
+def test_a_parameter_of_no_model_may_be_there_for_its_gradient():
+    assert found(*unowned(3, parameters=("gate",), owned=0, model=""), source="seen.append(gate.grad.norm())") == []

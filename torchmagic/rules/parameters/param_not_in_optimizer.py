@@ -52,9 +52,11 @@ def param_not_in_optimizer(run: Run) -> Iterator[Finding]:
 
 
 def _is_read(run: Run, records: Sequence[UnownedGradientsRecord]) -> bool:
-    """Whether it is a copy of a model that is trained, and the code reads gradients: those of a copy correct others."""
+    """Whether the code reads gradients, and these are of a copy of a model that is trained, or of no model."""
     if records[-1].owned or not says(run, reads_gradients):
         return False
+    if not records[-1].model:
+        return True
     shapes: dict[str, dict[str, tuple[int, ...]]] = {}
     for each in run.of(ParameterRecord):
         shapes.setdefault(each.model, {})[each.name.removeprefix(each.model)] = each.shape
@@ -79,7 +81,7 @@ def _finding(run: Run, names: list[str], records: Sequence[UnownedGradientsRecor
         severity=Severity.ERROR,
         confidence=0.9 if records[-1].owned else 0.8,
         title=f"{few(names)} {'gets' if len(names) == 1 else 'get'} gradients but no optimizer updates them",
-        module=module,
+        module=module or None,
         parameter=names[0],
         optimizer=optimizer.name if optimizer else None,
         **place,
@@ -127,6 +129,8 @@ def _fix(run: Run, optimizer: OptimizerRecord | None, given: str) -> str:
 
 def _written(names: Sequence[str], record: UnownedGradientsRecord) -> str:
     """Return the parameters as code has them: of the whole model, of the layers that hold them, or by themselves."""
+    if not record.model:
+        return f"[{', '.join(names)}]"
     if not record.owned:
         return f"{record.model}.parameters()"
     layers = list(dict.fromkeys(name.rpartition(".")[0] for name in names))
@@ -144,7 +148,7 @@ def _indexed(path: str) -> str:
 
 def _place(run: Run, module: str, optimizer: OptimizerRecord | None) -> Located:
     """Return the cell's line that replaces the module, else the one that builds the optimizer, else its first step."""
-    replaced = places_by(run, lambda text: lines_assigning(text, module.rpartition(".")[2]))
+    replaced = places_by(run, lambda text: lines_assigning(text, module.rpartition(".")[2])) if module else ()
     if replaced:
         return line_of(replaced[0])
     groups = (place_of_building(run, g) for g in run.of(GroupRecord) if optimizer and g.optimizer == optimizer.name)
