@@ -103,6 +103,36 @@ def test_a_schedule_stepped_each_epoch_has_the_cadence_of_an_epoch(run_cell):
     assert schedules(run)[0].length is None
 
 
+VALUES = "import numpy as np\nfrom fractions import Fraction\nclass Own(float): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ("0.5 * i", [0.0, 0.5, 1.0]),
+        ("metrics=torch.tensor([0.5 * i])", [0.0, 0.5, 1.0]),
+        ("torch.tensor(0.5 * i, dtype=torch.bfloat16)", [0.0, 0.5, 1.0]),
+        ("np.float32(0.5 * i)", [0.0, 0.5, 1.0]),
+        ("Own(i)", [0.0, 1.0, 2.0]),
+        ("Fraction(i, 2)", [0.0, 0.5, 1.0]),
+        ("str(i)", []),  # torch takes it, too
+    ],
+)
+def test_the_value_that_a_scheduler_watches_is_told(run_cell, given, values):
+    watches = "wait = lr_scheduler.ReduceLROnPlateau(opt, mode='max')\nfor i in range(3):\n    step()\n    wait.step"
+    run, _ = run_cell(f"{VALUES}{SETUP}{watches}({given})", **ONLY)
+    assert run.series("schedule_metric", name="wait")[1] == values
+    assert [(each.metric, each.mode) for each in told(run)] == [(True, "max")]
+
+
+@pytest.mark.filterwarnings("ignore:The epoch parameter:UserWarning")
+def test_the_epoch_that_a_scheduler_is_given_is_no_such_value(run_cell):
+    decays = "decay = lr_scheduler.StepLR(opt, 2)\nfor i in range(3):\n    step()\n    decay.step(i)"
+    run, _ = run_cell(SETUP + decays, **ONLY)
+    assert run.subjects("schedule_metric") == ()
+    assert [each.mode for each in told(run)] == [""]
+
+
 def test_a_schedule_that_is_built_counts_no_step(run_cell):
     run, _ = run_cell(SETUP + "decay = lr_scheduler.CosineAnnealingWarmRestarts(opt, 5)\nstep()\ndecay.step()", **ONLY)
     assert run.series("schedule_steps", name="decay")[1] == [1.0]

@@ -30,6 +30,7 @@ ONLY_AT_END = frozenset(
         "overfitting",
         "params-unchanged",
         "plateau",
+        "scheduler-mode",
         "scheduler-not-stepped",
         "scheduler-step-frequency",
         "uniform-prediction",

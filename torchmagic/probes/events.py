@@ -48,6 +48,7 @@ EVENTS = (
     "moved",  # (tensor, what it gave on another device, frame, nanoseconds); only while ``see("moves")``
     "schedule_built",  # (scheduler, frame)
     "scheduled",  # (scheduler, frame), for the outermost of nested schedulers
+    "schedule_metric",  # (scheduler, the value that it watches), after that, of one that watches a value
     "mode",  # (module, training, frame)
     "compiled_call",  # (the compiler's frame), as what it calls in its local ``fn`` begins
     "graph_replayed",  # (frame), after the replay of a graph in which a device's work was captured

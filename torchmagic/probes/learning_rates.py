@@ -13,7 +13,7 @@ from torchmagic.probes.construction_lines import lines_of
 from torchmagic.probes.expressions import receiver
 from torchmagic.probes.names import within
 from torchmagic.probes.probe import nothing_waits
-from torchmagic.probes.schedule_facts import schedule_facts, steps_before
+from torchmagic.probes.schedule_facts import number_in, schedule_facts, steps_before
 from torchmagic.probes.sites import Site, is_users, place_of, site_of
 from torchmagic.probes.taps import Taps
 from torchmagic.records.schedule import ScheduleRecord
@@ -57,7 +57,8 @@ class LearningRates:
 
     - ``lr``, a subject a group (the optimizer, or ``opt[0]`` of several groups): the rate of a step, at the first and
       last step, whenever it changed, and each 64 steps; it holds until the next row.
-    - ``schedule_steps``, a subject a scheduler: how often it was stepped, at each of its steps.
+    - ``schedule_steps``, a subject a scheduler: how often it was stepped, at each of its steps; ``schedule_metric``:
+      the value that one was given to watch.
     - ``ScheduleRecord`` at a scheduler's first step, and at the end for those that were never stepped.
     """
 
@@ -78,6 +79,7 @@ class LearningRates:
         taps.on("step_begin", self._step)
         taps.on("schedule_built", self._built)
         taps.on("scheduled", self._scheduled)
+        taps.on("schedule_metric", self._watches)
         taps.on("scaled", self._scale)
 
     def detach(self) -> None:
@@ -139,6 +141,11 @@ class LearningRates:
             schedule.subject = (name,)
             self._tell(schedule, scheduler, name, site_of(frame))
         self._recorder.append("schedule_steps", (schedule.steps,), schedule.subject)
+
+    def _watches(self, scheduler: Any, metric: Any) -> None:
+        schedule, value = self._schedules.get(id(scheduler)), number_in(metric)
+        if self._recorder is not None and schedule is not None and value is not None:
+            self._recorder.append("schedule_metric", (value,), schedule.subject)
 
     def _mark_parts(self, scheduler: Any) -> None:
         """Note the schedulers inside another one, which steps them."""

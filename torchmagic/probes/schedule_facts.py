@@ -1,10 +1,13 @@
 """This file is the facts about a scheduler: its class, its numbers, and what it begins from."""
 
+from numbers import Real
 from typing import Any
 
 from torch.optim import lr_scheduler
 
 from torchmagic.probes.asking import asked
+from torchmagic.tensors.genuine import is_tensor
+from torchmagic.tensors.presence import has_numbers
 
 # What a scheduler's settings are not.
 STATE = frozenset({"last_epoch", "best", "num_bad_epochs", "cooldown_counter", "T_cur", "T_i", "mode_worse"})
@@ -14,12 +17,14 @@ WARM_UP = "num_warmup_steps"
 
 def schedule_facts(scheduler: Any) -> dict[str, Any]:
     """Return what a record tells of a scheduler by itself."""
+    watches = isinstance(scheduler, lr_scheduler.ReduceLROnPlateau)
     return {
         "class_name": type(scheduler).__name__,
         "settings": _settings(scheduler),
         "base_lr": tuple(map(float, asked(scheduler, "base_lrs") or _initial(scheduler))),
         "parts": tuple(type(part).__name__ for part in asked(scheduler, "_schedulers", ())),
-        "metric": isinstance(scheduler, lr_scheduler.ReduceLROnPlateau),
+        "metric": watches,
+        "mode": str(asked(scheduler, "mode", "")) if watches else "",
     }
 
 
@@ -27,6 +32,13 @@ def steps_before(scheduler: Any) -> int:
     """Return how many steps a scheduler counted before the one that it has just made."""
     counted = asked(scheduler, "last_epoch")
     return max(counted - 1, 0) if isinstance(counted, int) else 0
+
+
+def number_in(metric: Any) -> float | None:
+    """Return the value that a scheduler was given to watch; None for one of a kind that is not read."""
+    if is_tensor(metric):
+        return float(metric.item()) if metric.numel() == 1 and has_numbers(metric) else None
+    return float(metric) if isinstance(metric, Real) else None
 
 
 def _settings(scheduler: Any) -> dict[str, float]:

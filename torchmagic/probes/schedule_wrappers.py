@@ -49,6 +49,8 @@ def wrap_schedule(taps: Scheduling, original: Any) -> Any:
         if not nested:
             caller = _caller(frame)
             taps.emit("schedule_built" if caller.f_code.co_name == INITIAL else "scheduled", scheduler, caller)
+            if isinstance(scheduler, lr_scheduler.ReduceLROnPlateau):
+                taps.emit("schedule_metric", scheduler, args[0] if args else kwargs.get("metrics"))
         return result
 
     return named_like(step, original)

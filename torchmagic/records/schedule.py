@@ -22,7 +22,8 @@ class ScheduleRecord:
         step: Optimizer steps made before its first step; None where it was never stepped.
         stepped: Whether it was stepped at all in this run.
         before_optimizer: Whether its first step came before the optimizer's first one since it was built.
-        metric: Whether it is given a value to watch, as ``ReduceLROnPlateau`` is.
+        metric: Whether it is given a value to watch, as ``ReduceLROnPlateau`` is: the series ``schedule_metric``.
+        mode: Whether that value should come down (``min``) or go up (``max``); empty where there is none.
         scaled: Whether a gradient scaler was in use, which may have skipped the optimizer's step.
         built: Line that built it; None where that was not seen in this run.
         place: Line of its first step.
@@ -43,3 +44,4 @@ class ScheduleRecord:
     built: Place | None
     place: Place | None
     began: int = 0
+    mode: str = ""

@@ -26,6 +26,7 @@ from torchmagic.rules.data.unshuffled_loader import unshuffled_loader
 from torchmagic.rules.learning_rate.lr_too_high import lr_too_high
 from torchmagic.rules.learning_rate.lr_zero import lr_zero
 from torchmagic.rules.learning_rate.scheduler_before_optimizer import scheduler_before_optimizer
+from torchmagic.rules.learning_rate.scheduler_mode import scheduler_mode
 from torchmagic.rules.learning_rate.scheduler_not_stepped import scheduler_not_stepped
 from torchmagic.rules.learning_rate.scheduler_step_frequency import scheduler_step_frequency
 from torchmagic.rules.learning_rate.update_too_large import update_too_large
@@ -209,6 +210,7 @@ RULES: tuple[Rule, ...] = (
     lr_too_high,
     lr_zero,
     scheduler_before_optimizer,
+    scheduler_mode,
     scheduler_not_stepped,
     scheduler_step_frequency,
     update_too_large,

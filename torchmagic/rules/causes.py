@@ -121,7 +121,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "weight-decay-dominates",
         "unshuffled-loader",
     ),
-    "lr-zero": ("scheduler-step-frequency", "scheduler-not-stepped"),
+    "lr-zero": ("scheduler-step-frequency", "scheduler-not-stepped", "scheduler-mode"),
     "params-unchanged": (
         "zero-gradient",
         "lr-zero",
@@ -136,7 +136,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "vanishing-gradient",
     ),
     "scheduler-before-optimizer": ("step-missing",),
-    "swallowed-update": ("params-unchanged", "lr-zero", "scheduler-step-frequency"),
+    "swallowed-update": ("params-unchanged", "lr-zero", "scheduler-step-frequency", "scheduler-mode"),
     "update-too-large": (
         "lr-too-high",
         "missing-zero-grad",
@@ -151,6 +151,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "lr-zero",
         "scheduler-step-frequency",
         "scheduler-not-stepped",
+        "scheduler-mode",
         "params-unchanged",
         "swallowed-update",
         "vanishing-gradient",

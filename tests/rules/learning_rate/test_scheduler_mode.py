@@ -1,0 +1,88 @@
+"""This file tests the rule on schedulers that watch a value the wrong way, on records written by hand."""
+
+import pytest
+
+from torchmagic.rules.learning_rate.scheduler_mode import MIN_VALUES, scheduler_mode
+
+EPOCH = 10
+RISING = (0.5, 0.7, 0.8, 0.79, 0.85)
+FALLING = tuple(1 - value for value in RISING)
+
+
+def found(history, values=RISING, *, mode="min", rates=None, losses=None, **changes):
+    count = len(values) * EPOCH
+    history.losses(losses or [2.0 - i / count for i in range(count)]).group()
+    history.rates(rates or [0.1] * (count // 2) + [0.01] * (count - count // 2))
+    history.schedule(class_name="ReduceLROnPlateau", metric=True, mode=mode, **changes)
+    steps = [EPOCH * (i + 1) for i in range(len(values))]
+    history.series("schedule_metric", values, ("sched",), steps=steps)
+    return list(scheduler_mode(history.run))
+
+
+def test_a_score_that_rises_in_the_mode_for_losses_is_told_where_the_scheduler_was_built(history):
+    (finding,) = found(history)
+    assert (finding.severity, finding.line, finding.optimizer) == ("warning", 3, "opt")
+    assert "waits for a minimum of a value that rises from 0.5 to 0.85" in finding.title
+    assert finding.evidence["times that the rate was cut"] == 1
+    assert 'mode="max"' in finding.fix
+
+
+def test_a_loss_that_falls_in_the_mode_for_scores_is_told(history):
+    (finding,) = found(history, FALLING, mode="max")
+    assert "waits for a maximum of a value that falls from 0.5 to 0.15" in finding.title
+    assert 'mode="min"' in finding.fix
+
+
+@pytest.mark.parametrize(("values", "mode"), [(RISING, "max"), (FALLING, "min"), (RISING, "")])
+def test_a_value_that_goes_where_it_should_is_silent(history, values, mode):
+    assert found(history, values, mode=mode) == []
+
+
+@pytest.mark.parametrize(
+    "values", [(0.9, 0.6, 0.5, 0.6, 0.7, 0.8), (0.5, 0.5, 0.5, 0.5, 0.6), (0.5, 0.7, 0.4, 0.8, 0.3)]
+)
+def test_a_value_that_turns_stays_or_jumps_is_silent(history, values):
+    assert found(history, values) == []
+
+
+@pytest.mark.parametrize("values", [(0.52, 0.5, 0.6, 0.7, 0.8), [0.5 + i / 1000 for i in range(450)]])
+def test_a_lucky_first_value_and_very_many_change_nothing(history, values):
+    assert len(found(history, values)) == 1
+
+
+def test_a_rate_that_was_never_cut_is_silent(history):
+    assert found(history, rates=[0.1] * 50) == []
+
+
+def test_a_training_that_does_not_go_well_is_silent(history):
+    assert found(history, losses=[2.0 - i / 500 for i in range(50)]) == []
+
+
+def test_fewer_values_are_silent(history):
+    assert MIN_VALUES == 4
+    assert found(history, RISING[:3]) == []
+
+
+@pytest.mark.parametrize("which", ["newest", "mean", "evaluated"])
+def test_a_loss_that_rises_is_no_mistake_of_the_mode(history, which):
+    losses = [2.0 - i / 50 for i in range(50)]
+    passes = [losses[EPOCH * i : EPOCH * (i + 1) + 1] for i in range(5)]
+    if which == "evaluated":
+        history.series("eval_loss", RISING, ("eval_loss",), steps=[EPOCH * (i + 1) for i in range(5)])
+        values = RISING
+    else:
+        history.series("loss", RISING, ("other",), steps=[EPOCH * (i + 1) for i in range(5)])
+        values = RISING if which == "newest" else [value * 1.001 for value in RISING]
+    assert len(passes) == 5
+    assert found(history, values, losses=losses) == []
+
+
+def test_a_scheduler_of_two_groups_is_told_once(history):
+    history.group(subject="opt[1]").rates([0.1] * 25 + [0.01] * 25, "opt[1]")
+    assert len(found(history)) == 1
+
+
+def test_a_run_without_losses_says_nothing(history):
+    history.group().rates([0.1] * 25 + [0.01] * 25)
+    history.schedule(metric=True, mode="min").series("schedule_metric", RISING, ("sched",))
+    assert list(scheduler_mode(history.run)) == []
