@@ -71,6 +71,41 @@ def lost_derivatives(texts: Mapping[str, str]) -> list[Lines]:
     return list(dict.fromkeys(found))
 
 
+def lost_before(texts: Mapping[str, str], place: tuple[frozenset[str], int]) -> list[Lines]:
+    """Return the calls without ``create_graph`` of whose result a further derivative is taken, at one line.
+
+    Args:
+        texts: Source code by file or cell.
+        place: The names of the line's text, and its number from 1.
+    """
+    files, line = place
+    every = [scope for file, text in texts.items() for scope in scopes(text, file=file)]
+    found = []
+    for scope in every:
+        for node in _calls_in(scope):
+            last = node.end_lineno or node.lineno
+            if scope.file in files and _asks_for_gradients(node) and node.lineno <= line <= last:
+                taken = [_Value(each, scope) for each in node.args[:1] or _named(node, "outputs")]
+                given = [_Value(each, one) for one in every for each in _given_to(one, scope.name)]
+                found += [lines for each in (*taken, *given) for lines in _lost(_Reading(every), each, 0)]
+    return list(dict.fromkeys(found))
+
+
+def _calls_in(scope: Scope) -> Iterator[ast.Call]:
+    """Yield the calls in what a scope assigns and returns."""
+    values = [each.value for given in (*scope.definitions.values(), scope.results) for each in given]
+    yield from (node for value in values for node in ast.walk(value) if isinstance(node, ast.Call))
+
+
+def _given_to(scope: Scope, function: str) -> list[ast.expr]:
+    """Return what a function is called with in a scope."""
+    return [each for call in _calls_in(scope) if function and last_name(call.func) == function for each in call.args]
+
+
+def _named(node: ast.Call, argument: str) -> list[ast.expr]:
+    return [each.value for each in node.keywords if each.arg == argument]
+
+
 def _lost(reading: _Reading, value: _Value, depth: int) -> Iterator[Lines]:
     """Yield the derivatives that make a whole term of a value."""
     node = value.node
@@ -194,7 +229,7 @@ def _is_derivative(node: ast.expr) -> bool:
     """Whether an expression asks for gradients without a graph of them."""
     if not isinstance(node, ast.Call) or not _asks_for_gradients(node):
         return False
-    asked = next((each.value for each in node.keywords if each.arg == "create_graph"), None)
+    asked = next(iter(_named(node, "create_graph")), None)
     return asked is None or (isinstance(asked, ast.Constant) and not asked.value)
 
 

@@ -45,8 +45,10 @@ def test_a_value_that_turns_stays_or_jumps_is_silent(history, values):
     assert found(history, values) == []
 
 
-@pytest.mark.parametrize("values", [(0.52, 0.5, 0.6, 0.7, 0.8), [0.5 + i / 1000 for i in range(450)]])
-def test_a_lucky_first_value_and_very_many_change_nothing(history, values):
+@pytest.mark.parametrize(
+    "values", [(0.5, 0.7, *[0.8] * 20), (0.52, 0.5, 0.6, 0.7, 0.8), [0.5 + i / 1000 for i in range(450)]]
+)
+def test_what_stays_a_lucky_first_value_and_very_many_change_nothing(history, values):
     assert len(found(history, values)) == 1
 
 

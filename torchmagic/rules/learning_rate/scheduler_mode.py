@@ -58,10 +58,11 @@ def scheduler_mode(
 
 def _goes_away(mode: str, values: Sequence[float]) -> bool:
     """Whether of two values the later one is nearly always the worse one, as the mode has it."""
-    sign = 1.0 if mode == "min" else -1.0
-    pairs = [sign * (later - earlier) for earlier, later in combinations(values[:: len(values) // MOST_VALUES + 1], 2)]
+    sign, some = (1.0 if mode == "min" else -1.0), values[:: len(values) // MOST_VALUES + 1]
+    pairs = [sign * (later - earlier) for earlier, later in combinations(some, 2)]
     worse, better = sum(each > 0 for each in pairs), sum(each < 0 for each in pairs)
-    return worse >= MOST_WORSE * (worse + better) and worse > len(pairs) / 2
+    # once the rate is gone the value stays: one jump is not enough, and a stretch of equal values no matter
+    return worse >= len(some) and worse >= MOST_WORSE * (worse + better)
 
 
 def _finding(rate: Rate, record: ScheduleRecord, values: Sequence[float], *, gained: float, least: float) -> Finding:
