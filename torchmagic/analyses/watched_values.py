@@ -1,6 +1,8 @@
 """This file is what schedulers watch: whether it is one of the run's losses, and how often a rate was cut for it."""
 
 import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,19 +28,20 @@ def is_a_loss(run: Run, schedule: str) -> bool:
         schedule: Name of the scheduler.
     """
     steps, values = run.series("schedule_metric", name=schedule)
-    series = [run.series(metric, name=name) for metric in ("loss", "eval_loss") for name in run.subjects(metric)]
-    near, before = 0, -1
+    losses = [run.series("loss", name=name) for name in run.subjects("loss")]
+    evaluated = [run.series("eval_loss", name=name) for name in run.subjects("eval_loss")]
+    near, before = 0, 0
     for step, value in zip(steps, values, strict=True):
-        near += any(_is_near(value, _since(each, before, step)) for each in series)
+        # the loss of a step has the number of steps made before it, an evaluation that of those behind which it is
+        batches = [found for each in losses if (found := _between(*each, before, step))]
+        passes = [course[place - 1] for at, course in evaluated if (place := bisect_right(at, step))]
+        known = [*passes, *(found[-1] for found in batches), *(sum(found) / len(found) for found in batches)]
+        near += any(abs(value - each) <= NEAR * abs(value) for each in known)
         before = step
     return near >= MOST * len(values)
 
 
-def _since(series: tuple[list[int], list[float]], before: int, step: int) -> list[float]:
-    """Return the last value between two steps, and the mean of them."""
-    found = [value for at, value in zip(*series, strict=True) if before <= at <= step and math.isfinite(value)]
-    return [found[-1], sum(found) / len(found)] if found else []
-
-
-def _is_near(value: float, others: list[float]) -> bool:
-    return any(abs(value - other) <= NEAR * abs(value) for other in others)
+def _between(steps: Sequence[int], values: Sequence[float], first: int, end: int) -> list[float]:
+    """Return the finite values of some steps, the last of which is the one before the end."""
+    some = values[bisect_left(steps, first) : bisect_left(steps, end)]
+    return [value for value in some if math.isfinite(value)]

@@ -55,7 +55,7 @@ class Ownership:
         for model in present(self._cast.models):
             if self._looks.get(model.name, 0) < MOST_LOOKS:
                 self._look(model, owned)
-        if entries and self._looks.get(LOOSE, 0) < MOST_LOOKS:
+        if self._looks.get(LOOSE, 0) < MOST_LOOKS:
             self._look_at_loose(owned)
 
     def detach(self) -> None:

@@ -65,18 +65,23 @@ def test_fewer_values_are_silent(history):
     assert found(history, RISING[:3]) == []
 
 
-@pytest.mark.parametrize("which", ["newest", "mean", "evaluated"])
-def test_a_loss_that_rises_is_no_mistake_of_the_mode(history, which):
-    losses = [2.0 - i / 50 for i in range(50)]
-    passes = [losses[EPOCH * i : EPOCH * (i + 1) + 1] for i in range(5)]
-    if which == "evaluated":
-        history.series("eval_loss", RISING, ("eval_loss",), steps=[EPOCH * (i + 1) for i in range(5)])
-        values = RISING
-    else:
-        history.series("loss", RISING, ("other",), steps=[EPOCH * (i + 1) for i in range(5)])
-        values = RISING if which == "newest" else [value * 1.001 for value in RISING]
-    assert len(passes) == 5
-    assert found(history, values, losses=losses) == []
+ENDS = [EPOCH * (i + 1) for i in range(len(RISING))]
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "last"), [("loss", 3.0, 1.0), ("loss", 0.5, 1.5), ("eval_loss", 3.0, 1.0)]
+)
+def test_a_loss_that_rises_is_no_mistake_of_the_mode(history, metric, before, last):
+    # the newest is the value, or the mean is; behind the scheduler's step the next pass begins
+    shares = (before, last, 9.0) if metric == "loss" else (before, last)
+    at = [end - 1 + i - (metric == "loss") for end in ENDS for i in range(len(shares))]
+    history.series(metric, [share * value for value in RISING for share in shares], ("other",), steps=at)
+    assert found(history) == []
+
+
+def test_a_loss_that_falls_in_the_mode_for_scores_may_be_one_of_the_runs(history):
+    history.series("eval_loss", FALLING, ("eval_loss",), steps=ENDS)
+    assert len(found(history, FALLING, mode="max")) == 1
 
 
 def test_a_scheduler_of_two_groups_is_told_once(history):
