@@ -2,7 +2,8 @@
 
 import pytest
 
-from torchmagic.rules.learning_rate.scheduler_mode import MIN_VALUES, scheduler_mode
+from torchmagic.analyses.improvement import improvement
+from torchmagic.rules.learning_rate.scheduler_mode import MIN_IMPROVEMENT, MIN_VALUES, scheduler_mode
 
 EPOCH = 10
 RISING = (0.5, 0.7, 0.8, 0.79, 0.85)
@@ -73,10 +74,11 @@ ENDS = [EPOCH * (i + 1) for i in range(len(RISING))]
 )
 def test_a_loss_that_rises_is_no_mistake_of_the_mode(history, metric, before, last):
     # the newest is the value, or the mean is; behind the scheduler's step the next pass begins
-    shares = (before, last, 9.0) if metric == "loss" else (before, last)
+    shares = (before, last, 0.2) if metric == "loss" and last == 1.0 else (before, last)
     at = [end - 1 + i - (metric == "loss") for end in ENDS for i in range(len(shares))]
     history.series(metric, [share * value for value in RISING for share in shares], ("other",), steps=at)
     assert found(history) == []
+    assert improvement(history.run) >= MIN_IMPROVEMENT
 
 
 def test_a_loss_that_falls_in_the_mode_for_scores_may_be_one_of_the_runs(history):
