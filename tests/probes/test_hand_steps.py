@@ -124,8 +124,8 @@ def test_whoever_measures_a_step_makes_no_graph(run_cell, monkeypatch):
 
 def test_nobody_looks_through_all_names_at_each_step(run_cell, monkeypatch):
     looks = []
-    through = Names.optimizers
-    monkeypatch.setattr(Names, "optimizers", lambda *given: looks.append(1) or through(*given))
+    through = Names.of_kind
+    monkeypatch.setattr(Names, "of_kind", lambda *given: looks.append(1) or through(*given))
     run, _ = run_cell(DATA + LOOP.format(steps=40, update=UPDATES["in place"]))
     assert run.steps == 40
     assert len(looks) < 20

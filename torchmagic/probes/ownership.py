@@ -55,7 +55,8 @@ class Ownership:
         for model in present(self._cast.models):
             if self._looks.get(model.name, 0) < MOST_LOOKS:
                 self._look(model, owned)
-        if self._looks.get(LOOSE, 0) < MOST_LOOKS:
+        steps = any(isinstance(entry.ref(), torch.optim.Optimizer) for entry in entries)
+        if steps and self._looks.get(LOOSE, 0) < MOST_LOOKS:
             self._look_at_loose(owned)
 
     def detach(self) -> None:
