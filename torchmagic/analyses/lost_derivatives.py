@@ -64,7 +64,7 @@ def lost_derivatives(texts: Mapping[str, str]) -> list[Lines]:
     Args:
         texts: Source code by file or cell.
     """
-    every = [scope for file, text in texts.items() for scope in scopes(text, file=file)]
+    every = _scopes_of(texts)
     found = [
         lines for scope in every for loss in scope.losses for lines in _lost(_Reading(every), _Value(loss, scope), 0)
     ]
@@ -79,7 +79,7 @@ def lost_before(texts: Mapping[str, str], place: tuple[frozenset[str], int]) -> 
         place: The names of the line's text, and its number from 1.
     """
     files, line = place
-    every = [scope for file, text in texts.items() for scope in scopes(text, file=file)]
+    every = _scopes_of(texts)
     found = []
     for scope in every:
         for node in _calls_in(scope):
@@ -89,6 +89,10 @@ def lost_before(texts: Mapping[str, str], place: tuple[frozenset[str], int]) -> 
                 given = [_Value(each, one) for one in every for each in _given_to(one, scope.name)]
                 found += [lines for each in (*taken, *given) for lines in _lost(_Reading(every), each, 0)]
     return list(dict.fromkeys(found))
+
+
+def _scopes_of(texts: Mapping[str, str]) -> list[Scope]:
+    return [scope for file, text in texts.items() for scope in scopes(text, file=file)]
 
 
 def _calls_in(scope: Scope) -> Iterator[ast.Call]:
