@@ -307,7 +307,8 @@ def test_outputs_are_measured_as_listeners_measure_them(gone, layers, chosen, mo
     monkeypatch.setattr(watching, "express_of", lambda *_, **__: None)
     wanted, _ = trained(layers, **chosen)
     assert not run.of(FailureRecord)
-    measured = [each for each in told(run)["frames"] if each[0].startswith("activation_")]
+    paced = ("activation_headroom", "activation_subnormal_share")  # another probe's, at the pace of a budget
+    measured = [each for each in told(run)["frames"] if each[0].startswith("activation_") and each[0] not in paced]
     assert len(measured) >= 5
     assert {key: told(run)["frames"][key] for key in measured} == {key: told(wanted)["frames"][key] for key in measured}
     assert not any(graphs)

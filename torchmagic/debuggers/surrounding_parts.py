@@ -1,4 +1,4 @@
-"""This file chooses the probes of what stands around a training: modes, hooks, leftovers, and what hides some of it."""
+"""This file chooses the probes of what stands around a training: modes, hooks, leftovers, states and hidden calls."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,7 @@ from torchmagic.probes.graph_replays import GraphReplays
 from torchmagic.probes.hooks import Hooks
 from torchmagic.probes.leftovers import Leftovers
 from torchmagic.probes.probe import Probe
+from torchmagic.probes.states import States
 from torchmagic.probes.taps import Taps
 
 
@@ -26,3 +27,4 @@ def surrounding_parts(parts: Parts, cast: Cast, taps: Taps) -> Iterator[Probe]:
     yield parts(GraphReplays)
     yield parts(Hooks, cast)
     yield parts(Leftovers, cast)
+    yield parts(States)

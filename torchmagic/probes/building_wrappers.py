@@ -1,4 +1,4 @@
-"""This file is the wrappers around what builds optimizers and modules, and what gives modules other weights."""
+"""This file is the wrappers around what builds optimizers and modules, and what fills a module's weights."""
 
 from typing import Any
 
@@ -29,22 +29,6 @@ def wrap_module_init(taps: Switchboard, original: Any) -> Any:
             taps.emit("module_built", module, frame_at(1))
 
     return named_like(__init__, original)
-
-
-def wrap_loading(taps: Switchboard, original: Any) -> Any:
-    """Wrap ``Module.load_state_dict``."""
-
-    def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            result = original(module, *args, **kwargs)
-        except BaseException as error:
-            hide_ours(error)
-            raise
-        if not (taps.quiet or is_compiling()):
-            taps.emit("weights_set", module, frame_at(1))
-        return result
-
-    return named_like(load_state_dict, original)
 
 
 def wrap_apply(taps: Switchboard, original: Any) -> Any:

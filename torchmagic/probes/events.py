@@ -34,6 +34,9 @@ EVENTS = (
     "optimizer_built",  # (optimizer, frame)
     "module_built",  # (module, frame), as its construction begins
     "weights_set",  # (module or parameter, frame): loaded from a state, or written by an initialiser
+    "state_taken",  # (module, its state, frame)
+    "state_loading",  # (module, state, frame), before the state is loaded
+    "saving",  # (object, frame), before ``torch.save`` writes it
     "weights_may_change",  # (module, frame), before ``Module.apply``, without a frame, and after it
     "step_begin",  # (optimizer, frame)
     "step_end",  # (optimizer, nanoseconds)
@@ -68,4 +71,5 @@ WITHOUT_TENSORS = frozenset({
     "mode", "scaled", "softmax", "log_prob", "dropout",
     "epoch", "indices", "loader_built", "exhausted", "host_read", "moved", "schedule_built", "scheduled",
     "module_met", "profiler_begin", "look", "clip_begin", "graph_replayed", "collective_begin", "collective_end",
+    "state_taken", "state_loading", "saving",
 })  # fmt: skip

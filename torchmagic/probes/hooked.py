@@ -13,7 +13,6 @@ from torch.utils.data import dataloader
 from torchmagic.probes.building_wrappers import (
     wrap_apply,
     wrap_initialiser,
-    wrap_loading,
     wrap_module_init,
     wrap_optimizer_init,
 )
@@ -43,6 +42,7 @@ from torchmagic.probes.reset_wrappers import wrap_zero_grad
 from torchmagic.probes.saving_wrappers import wrap_saving
 from torchmagic.probes.scaler_wrappers import wrap_scale, wrap_scaler_step, wrap_unscale, wrap_update
 from torchmagic.probes.schedule_wrappers import SCHEDULERS, wrap_plateau, wrap_schedule
+from torchmagic.probes.state_wrappers import wrap_loading, wrap_taking, wrap_writing
 from torchmagic.probes.sync_debug import wrap_sync_debug
 from torchmagic.probes.wrappers import wrap_backward, wrap_clip, wrap_engine, wrap_next, wrap_train
 
@@ -83,6 +83,8 @@ REPLACED: tuple[tuple[Any, str, Wrapper], ...] = (
     (torch.optim.Optimizer, "__init__", wrap_optimizer_init),
     (nn.Module, "__init__", wrap_module_init),
     (nn.Module, "load_state_dict", wrap_loading),
+    (nn.Module, "state_dict", wrap_taking),
+    *((owner, "save", wrap_writing) for owner in (torch, torch.serialization)),
     (nn.Module, "apply", wrap_apply),
     *((nn.init, name, wrap_initialiser) for name in INITIALISERS),
     (torch.amp.GradScaler, "scale", wrap_scale),

@@ -104,6 +104,7 @@ from torchmagic.records.speed import (
     WorkerStartRecord,
     ZeroedRecord,
 )
+from torchmagic.records.state import AliasedStateRecord
 from torchmagic.records.structure import (
     DirectFollowRecord,
     DroppedOutputRecord,
@@ -118,6 +119,7 @@ KINDS: tuple[type, ...] = (
     AcceleratorRecord,
     AccumulationRecord,
     ActivationRecord,
+    AliasedStateRecord,
     AllocationsRecord,
     AutocastBackwardRecord,
     AutocastRecord,

@@ -79,6 +79,7 @@ from torchmagic.rules.numerics.swallowed_update import swallowed_update
 from torchmagic.rules.numerics.unscaled_step import unscaled_step
 from torchmagic.rules.numerics.vanishing_gradient import vanishing_gradient
 from torchmagic.rules.numerics.zero_gradient import zero_gradient
+from torchmagic.rules.parameters.aliased_state_dict import aliased_state_dict
 from torchmagic.rules.parameters.ascending_loss import ascending_loss
 from torchmagic.rules.parameters.frozen_in_optimizer import frozen_in_optimizer
 from torchmagic.rules.parameters.frozen_output_layer import frozen_output_layer
@@ -125,6 +126,7 @@ RULES: tuple[Rule, ...] = (
     detached_subgraph,
     derivative_without_graph,
     double_step,
+    aliased_state_dict,
     unregistered_parameter,
     module_created_in_forward,
     stale_optimizer,
