@@ -102,9 +102,9 @@ def test_a_state_from_before_the_first_step_may_be_saved_again_and_again(told):
     assert told("kept = {'net': net.state_dict()}\nfor _ in range(3):\n    step()\n    torch.save(kept, file)") == []
 
 
-@pytest.mark.parametrize("saved", ["kept", "{'best': kept, 'epoch': 3}", "[kept]"])
+@pytest.mark.parametrize("saved", ["kept, file", "{'best': kept, 'epoch': 3}, file", "obj=[kept], f=file"])
 def test_a_state_that_is_saved_after_more_steps_is_told(told, saved):
-    (record,) = told(f"step()\nkept = net.state_dict()\nstep()\ntorch.save({saved}, file)")
+    (record,) = told(f"step()\nkept = net.state_dict()\nstep()\ntorch.save({saved})")
     assert (record.how, record.taken_step, record.step) == ("saved", 1, 2)
 
 
@@ -129,6 +129,21 @@ def test_one_model_of_two_names_is_told_as_it_recurs(told):
     assert told("other = net\n" + loop.format(1)) == []
     (record,) = told("other = net\n" + loop.format(3))
     assert (record.how, record.model, record.source, record.times) == ("same", "other", "net", 2)
+
+
+def test_a_state_of_which_most_was_replaced_is_silent(told):
+    change = "kept.update({k: v.clone() for k, v in kept.items() if k != '0.weight'})"
+    assert (
+        told(
+            "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            f"step()\nkept = net.state_dict()\n{change}\nstep()\nnet.load_state_dict(kept)\ntorch.save(kept, file)"
+        )
+        == []
+    )
+
+
+def test_a_model_that_has_no_plain_name_is_not_told_as_two(told):
+    assert told("for _ in range(3):\n    step()\n    (net or x).load_state_dict(net.state_dict())") == []
 
 
 def test_a_model_that_is_given_its_own_state_by_its_own_name_is_silent(told):

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from torchmagic.probes.function_wrappers import Relays, relay_at
-from torchmagic.probes.sites import hide_ours, past_ours
+from torchmagic.probes.sites import hide_ours
 from torchmagic.probes.tracing import is_compiling
 from torchmagic.probes.wrappers import Switchboard, frame_at, named_like
 
@@ -31,19 +30,16 @@ def wrap_loading(taps: Switchboard, original: Any) -> Any:
 def wrap_taking(taps: Switchboard, original: Any) -> Any:
     """Wrap ``Module.state_dict``: a module that is asked for its part by the one around it is none to tell of."""
     heard = taps.heard
-    relays: Relays = {}
 
     def state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
         if not heard["state_taken"] or "destination" in kwargs or taps.quiet or is_compiling():
             return original(module, *args, **kwargs)
-        frame = past_ours(frame_at(1))
         try:
-            # of arguments by position torch warns, at the line
-            state = relay_at(frame, relays)(original, (module, *args), kwargs) if args else original(module, **kwargs)
+            state = original(module, *args, **kwargs)
         except BaseException as error:
             hide_ours(error)
             raise
-        taps.emit("state_taken", module, state, frame)
+        taps.emit("state_taken", module, state, frame_at(1))
         return state
 
     return named_like(state_dict, original)
@@ -52,15 +48,13 @@ def wrap_taking(taps: Switchboard, original: Any) -> Any:
 def wrap_writing(taps: Switchboard, original: Any) -> Any:
     """Wrap ``torch.save``."""
     heard = taps.heard
-    relays: Relays = {}
 
     def save(*args: Any, **kwargs: Any) -> Any:
         if not heard["saving"] or taps.quiet or is_compiling():
             return original(*args, **kwargs)
-        frame = past_ours(frame_at(1))
-        taps.emit("saving", args[0] if args else kwargs.get("obj"), frame)
+        taps.emit("saving", args[0] if args else kwargs.get("obj"), frame_at(1))
         try:
-            return relay_at(frame, relays)(original, args, kwargs)
+            return original(*args, **kwargs)
         except BaseException as error:
             hide_ours(error)
             raise

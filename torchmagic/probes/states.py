@@ -118,8 +118,7 @@ class States:
 
     def _has_changed(self, taken: _Taken, module: nn.Module) -> bool:
         """Whether a model was trained, or loaded with another state, since its state was taken."""
-        other = (self._loads.get(module) or 0) != taken.loads and _writes(module) > taken.writes
-        return other or self._has_stepped(taken, module)
+        return (self._loads.get(module) or 0) != taken.loads or self._has_stepped(taken, module)
 
     def _find(self, how: str, taken: _Taken, model: str, frame: FrameType) -> None:
         site = site_of(frame)
