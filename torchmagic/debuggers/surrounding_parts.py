@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from torchmagic.debuggers.parts import Parts
 from torchmagic.probes.cast import Cast
 from torchmagic.probes.compiled_calls import CompiledCalls
+from torchmagic.probes.first_statistics import FirstStatistics
 from torchmagic.probes.global_modes import GlobalModes
 from torchmagic.probes.graph_replays import GraphReplays
 from torchmagic.probes.hooks import Hooks
@@ -28,3 +29,4 @@ def surrounding_parts(parts: Parts, cast: Cast, taps: Taps) -> Iterator[Probe]:
     yield parts(Hooks, cast)
     yield parts(Leftovers, cast)
     yield parts(States)
+    yield parts(FirstStatistics, cast)

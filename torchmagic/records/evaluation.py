@@ -90,3 +90,22 @@ class AwakeDropoutRecord:
     times: int
     also_trained: bool
     place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStatisticsRecord:
+    """A model that no optimizer steps was evaluated with other weights than before, and the statistics it began with.
+
+    Args:
+        model: Name of the model.
+        module: Path of the first batch norm whose mean is 0 and whose variance is 1, as before the first batch.
+        count: How many of them there are.
+        step: Optimizer steps made before the evaluation.
+        place: Line that called the model.
+    """
+
+    model: str
+    module: str
+    count: int
+    step: int
+    place: Place | None

@@ -25,7 +25,7 @@ from torchmagic.records.crash import (
 )
 from torchmagic.records.data import BadSampleRecord, BatchRecord, ClassCountsRecord
 from torchmagic.records.device import DeviceRecord, TransferRecord
-from torchmagic.records.evaluation import AwakeDropoutRecord, EvaluationRecord, StoppingRecord
+from torchmagic.records.evaluation import AwakeDropoutRecord, EvaluationRecord, FirstStatisticsRecord, StoppingRecord
 from torchmagic.records.feeding import (
     DifferenceRecord,
     FirstLayerRecord,
@@ -155,6 +155,7 @@ KINDS: tuple[type, ...] = (
     FailureRecord,
     Finding,
     FirstLayerRecord,
+    FirstStatisticsRecord,
     ForesightRecord,
     ForwardRecord,
     FrozenOutputRecord,

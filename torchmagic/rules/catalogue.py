@@ -57,6 +57,7 @@ from torchmagic.rules.model.uniform_prediction import uniform_prediction
 from torchmagic.rules.model.zero_init import zero_init
 from torchmagic.rules.modes.batchnorm_extra_forward import batchnorm_extra_forward
 from torchmagic.rules.modes.eval_mode_training import eval_mode_training
+from torchmagic.rules.modes.first_batchnorm_statistics import first_batchnorm_statistics
 from torchmagic.rules.modes.functional_dropout_in_eval import functional_dropout_in_eval
 from torchmagic.rules.modes.no_grad_evaluation_missing import no_grad_evaluation_missing
 from torchmagic.rules.modes.train_mode_evaluation import train_mode_evaluation
@@ -147,6 +148,7 @@ RULES: tuple[Rule, ...] = (
     sigmoid_before_bce_with_logits,
     wrong_dim_softmax,
     batchnorm_extra_forward,
+    first_batchnorm_statistics,
     functional_dropout_in_eval,
     no_grad_evaluation_missing,
     train_mode_evaluation,

@@ -136,6 +136,7 @@ FOLLOWS_FROM: dict[str, tuple[str, ...]] = {
         "vanishing-gradient",
     ),
     "scheduler-before-optimizer": ("step-missing",),
+    "first-batchnorm-statistics": ("eval-mode-training",),
     "swallowed-update": ("params-unchanged", "lr-zero", "scheduler-step-frequency", "scheduler-mode"),
     "update-too-large": (
         "lr-too-high",
