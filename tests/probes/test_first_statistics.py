@@ -64,12 +64,20 @@ def test_an_average_that_is_evaluated_once_is_told_by_how_often_it_was_written_t
         "    step()\n    evaluate(average)",  # which stays as it was
         "    step()\n    follow()\n    average.train()\n    average(x)\n    evaluate(average)",
         "    follow()\n    average[0].weight.data.mul_(0.9)\n    evaluate(average)",  # before the first step
+        "    average[1].running_mean.fill_(2)\n    step()\n    follow()\n    evaluate(average)",  # as folding does
         "    net.eval()\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n    evaluate(net)",
         "    step()\n    follow()\n    average.eval()\n    average(x)",  # which may be learned from
     ],
 )
 def test_others_are_silent(told, loop):
     assert told("for _ in range(3):\n" + loop) == []
+
+
+def test_what_is_written_before_the_first_step_is_silent(told):
+    """A model may be built of others, or pruned, before it is trained."""
+    writes = "for _ in range(9):\n    with torch.no_grad(): [each.mul_(0.9) for each in average.parameters()]\n"
+    assert told(writes + "evaluate(average)\nstep()") == []
+    assert len(told("step()\n" + writes + "evaluate(average)")) == 1
 
 
 def test_statistics_that_are_counted_at_last_are_silent(told):

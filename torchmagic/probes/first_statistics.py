@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from torchmagic.probes.cast import Cast
-from torchmagic.probes.module_parts import is_training, named_modules_of, parameters_of
+from torchmagic.probes.module_parts import named_modules_of, parameters_of
 from torchmagic.probes.probe import nothing_waits
 from torchmagic.probes.sites import Site, place_of, site_of
 from torchmagic.probes.taps import Taps
@@ -70,7 +70,7 @@ class FirstStatistics:
         self._seen.clear()
 
     def _called(self, module: nn.Module, frame: FrameType) -> None:
-        if self._recorder is None or is_training(module):
+        if self._recorder is None:
             return
         seen = self._seen.get(module)
         if seen is None:
@@ -101,13 +101,13 @@ class FirstStatistics:
 
 
 def _is_untouched(part: Any) -> bool:
-    """Whether a module is a batch norm in evaluation mode with a mean of 0 and a variance of 1, moved by no batch."""
-    if not isinstance(part, _BatchNorm) or part.training or not part.track_running_stats:
+    """Whether a module is a batch norm with a mean of 0 and a variance of 1, as before the first batch."""
+    if not isinstance(part, _BatchNorm):
         return False
-    count, mean, variance = (part._buffers.get(name) for name in ("num_batches_tracked", "running_mean", "running_var"))
-    if count is None or not (readable(mean) and readable(variance)) or mean is None or variance is None:
+    mean, variance = part._buffers.get("running_mean"), part._buffers.get("running_var")
+    if mean is None or variance is None or not (readable(mean) and readable(variance)):
         return False
-    return not (count.item() or mean.any() or (variance != 1).any())
+    return not (mean.any() or (variance != 1).any())
 
 
 def _sizes(module: nn.Module) -> list[float]:
