@@ -16,6 +16,12 @@ DATA_MISUSES = (
         "return such from __getitem__, or give DataLoader(…, collate_fn=…) that joins the samples",
     ),
     Misuse(
+        r"'(list|dict)' object has no attribute '(to|cuda|cpu|float|half|double|long|shape|size|dim|view|reshape)'",
+        "{line} takes a {0} for a tensor",
+        "A batch has the parts of a sample: a list of tensors, or a dict of them where a sample is one.",
+        "x, y = (part.to(device) for part in batch)  # of a dict, batch['…']",
+    ),
+    Misuse(
         r"'DataLoader' object is not (?:an iterator|subscriptable)",
         "{line} takes a loader for its iterator",
         "A loader begins a new pass with each iter().",

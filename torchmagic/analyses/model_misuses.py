@@ -56,6 +56,30 @@ MODEL_MISUSES = (
         "take the output out of it first: output, _ = layer(x)",
     ),
     Misuse(
+        r"\b(\w+)\.forward\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.+)",
+        "{line} lacks an input of the forward of {0}: {1}",
+        "A module is called with what its forward takes; what has no default must be given.",
+        "give it {1} as well, or a default where the forward is defined",
+    ),
+    Misuse(
+        r"\b(\w+)\.forward\(\) takes (?:from \d+ to )?(\d+) positional arguments? but \d+ (?:was|were) given",
+        "{line} gives the forward of {0} more inputs than it takes",
+        "Counted with self, it takes {1}.",
+        "name each of them where the forward is defined, or leave out what it does not use",
+    ),
+    Misuse(
+        r"\b(\w+)\.forward\(\) got an unexpected keyword argument '(\w+)'",
+        "the forward of {0} takes no {1}",
+        "A module is called with what its forward takes.",
+        "def forward(self, …, {1}): …  # or leave {1} out",
+    ),
+    Misuse(
+        r"\b(?:Module|Optimizer|LRScheduler)\.(\w+)\(\) missing 1 required positional argument: 'self'",
+        "{line} calls {0}() of a class, and not of an object",
+        "Parentheses make an object of its class.",
+        "model = Model()  # with what its __init__ takes",
+    ),
+    Misuse(
         r"'(?:float|int|numpy\.\w+)' object has no attribute 'backward'",
         "{line} is called on a plain number",
         "What .item() or float() gives has no graph.",

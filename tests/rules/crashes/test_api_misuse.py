@@ -110,6 +110,45 @@ def test_another_crash_is_left_to_its_rule():
     assert list(api_misuse(Run())) == []
 
 
+class Module:
+    """Has a method, as torch's has."""
+
+    def parameters(self):
+        """Give none."""
+
+
+class Net(Module):
+    """A network of two inputs."""
+
+    def forward(self, x, mask):
+        """Give the product."""
+        return x * mask
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Net().forward(1), "the line lacks an input of the forward of Net: 'mask'"),
+        (lambda: Net().forward(1, 2, 3), "the line gives the forward of Net more inputs than it takes"),
+        (lambda: Net().forward(1, 2, weight=3), "the forward of Net takes no weight"),
+        (Net.parameters, "the line calls parameters() of a class, and not of an object"),
+        (lambda: [1].to("cpu"), "the line takes a list for a tensor"),
+        (lambda: {"x": 1}.shape, "the line takes a dict for a tensor"),
+    ],
+)
+def test_what_python_says_of_a_call_is_explained(call, words):
+    with pytest.raises((TypeError, AttributeError)) as raised:
+        call()
+    assert kind_of(str(raised.value), line="the line") is CrashKind.MISUSE
+    (finding,) = found(str(raised.value), "the line")
+    assert finding.title == words
+
+
+def test_what_is_no_call_of_a_module_is_left_alone():
+    assert kind_of("Table.head() missing 1 required positional argument: 'self'", line="Table.head()") is None
+    assert kind_of("'list' object has no attribute 'lower'", line="names.lower()") is None
+
+
 @pytest.mark.parametrize("misuse", MISUSES, ids=lambda each: each.title)
 def test_words_have_no_place_left_open(misuse):
     fields = {"says": "s", "what": "w", "line": "l", "name": "n", "last": "t", "called": "c", "parenthesised": "p"}
