@@ -56,6 +56,36 @@ def test_values_of_gradients_are_read(line):
     assert reads_gradients(line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "p.grad /= 4",
+        "p.grad.data *= 0.5",
+        "p.grad = p.grad / 4",
+        "p.grad.mul_(0.25)",
+        "p.grad.data.clamp_(-1, 1)",
+        "p.grad = torch.nan_to_num(p.grad)",
+    ],
+)
+def test_changing_one_where_it_is_is_not_reading_it(line):
+    assert not reads_gradients(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "g = p.grad.mul_(0.25)",
+        "p.grad = q.grad / 4",
+        "q = p.grad / 4",
+        "p.data -= p.grad",
+        "p.grad.mul_(p.grad.norm())",
+        "p.grad.norm()",
+    ],
+)
+def test_handing_a_value_on_is(line):
+    assert reads_gradients(line)
+
+
 @pytest.mark.parametrize("line", ["if p.grad is not None: pass", "p.grad = g", "loss.backward()"])
 def test_asking_for_one_or_giving_one_is_not_reading_it(line):
     assert not reads_gradients(line)

@@ -51,14 +51,17 @@ def _inside_called(source: str, lines: list[int], first: int, last: int) -> Iter
 
 
 def reads_gradients(source: str) -> bool:
-    """Whether code takes values from ``.grad``, as who updates or inspects by hand does."""
+    """Whether code takes values from ``.grad``, as who updates or inspects by hand does.
+
+    Who only changes them where they are, as by a factor, means them for a step that is still to come.
+    """
     if ".grad" not in source:
         return False
     nodes = list(ast.walk(tree_of(source)))
-    emptied = {id(node) for each in nodes for node in _emptied(each)}
+    kept = {id(node) for each in nodes for node in (*_emptied(each), *_changed_in_place(each))}
     compared = {id(each.left) for each in nodes if isinstance(each, ast.Compare)}
     return any(
-        _is_gradient(each) and isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in emptied | compared
+        _is_gradient(each) and isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in kept | compared
         for each in nodes
     )
 
@@ -144,6 +147,19 @@ def _emptied(node: ast.AST) -> Iterator[ast.AST]:
         target = beneath(node.func.value)
         if _is_gradient(target):
             yield target
+
+
+def _changed_in_place(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the gradients that a statement changes by what they were, and of which it hands nothing on."""
+    if isinstance(node, ast.AugAssign):
+        yield beneath(node.target)
+    elif isinstance(node, ast.Assign):
+        targets = {ast.unparse(target) for target in node.targets}
+        yield from (each for each in ast.walk(node.value) if _is_gradient(each) and ast.unparse(each) in targets)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        if isinstance(called, ast.Attribute) and called.attr.endswith("_"):
+            yield beneath(called.value)
 
 
 def _is_empty(value: ast.expr) -> bool:
