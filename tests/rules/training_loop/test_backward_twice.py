@@ -11,11 +11,11 @@ BACKWARD = Place(file="<cell>", line=9, source="loss.backward()")
 MADE = Place(file="<cell>", line=4, source="out, hidden = rnn(x, hidden)")
 
 
-def finding(reuse, *, name="hidden", made=MADE, loss="loss", step=0):
+def finding(reuse, *, name="hidden", made=MADE, loss="loss", step=0, place=BACKWARD):
     run = Run()
     message = "Trying to backward through the graph a second time"
     site = CrashSiteRecord(
-        problem=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=BACKWARD, step=step
+        problem=CrashKind.BACKWARD_TWICE, error="RuntimeError", message=message, place=place, step=step
     )
     run.records.append(site)
     if reuse is not None:
@@ -41,6 +41,14 @@ def test_a_carried_state_is_detached():
 def test_losses_of_one_optimizer_are_added_and_those_of_two_are_not():
     assert finding(Reuse.SHARED, name="score").fix.startswith("add the losses")
     assert finding(Reuse.SHARED, name="score", step=1).fix.startswith("compute score anew")
+
+
+def test_a_second_derivative_keeps_the_graph_for_it():
+    place = Place(file="<cell>", line=9, source="du_dt = torch.autograd.grad(u.sum(), t)[0]")
+    for reuse in (Reuse.SHARED, Reuse.AGAIN, Reuse.UNKNOWN):
+        assert "create_graph=True" in finding(reuse, name="u", place=place).fix
+    assert "create_graph" not in finding(Reuse.OUTSIDE, name="u", place=place).fix
+    assert "create_graph" not in finding(Reuse.SHARED, name="u").fix
 
 
 def test_a_sum_of_losses_is_told_as_one():

@@ -12,6 +12,7 @@ trained through, or add the losses and call backward once. ``retain_graph=True``
 backpropagation through time ("repackage_hidden" in the word language model example).
 """
 
+import re
 from collections.abc import Iterator
 
 from torchmagic.analyses.crash_words import short, site_of
@@ -21,6 +22,11 @@ from torchmagic.records.place import Place
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
 
+# A line that takes a derivative, and what keeps the graph for it.
+_DERIVATIVE = re.compile(r"\bgrad\(")
+FIX_OF_DERIVATIVE = (
+    "torch.autograd.grad(…, create_graph=True) for each but the last, and for all that a loss is made of"
+)
 # What is carried or made outside is to be changed where it is made; otherwise the second backward is the place.
 AT_ITS_MAKING = (Reuse.CARRIED, Reuse.OUTSIDE)
 
@@ -33,12 +39,15 @@ def backward_twice(run: Run) -> Iterator[Finding]:
         return
     reused = next(iter(run.of(ReusedGraphRecord)), None)
     title, why, fix = _words(reused, stepped=bool(site.step))
+    place = _place(site, reused)
+    if place == site.place and place is not None and _DERIVATIVE.search(place.source):
+        fix = FIX_OF_DERIVATIVE
     yield Finding(
         rule="backward-twice",
         severity=Severity.ERROR,
         confidence=0.97,
         title=title,
-        **line_of(_place(site, reused)),
+        **line_of(place),
         step=site.step,
         evidence=_evidence(site, reused),
         why=why,
