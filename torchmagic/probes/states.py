@@ -81,7 +81,7 @@ class States:
         source, called = taken.module() if taken is not None else None, _called(frame, "load_state_dict")
         if taken is None or source is not module or not _is_of(module, state):
             self._loads[module] = (self._loads.get(module) or 0) + 1
-            if taken is not None and source not in (None, module) and self._is_late(taken, source, state):
+            if taken is not None and source is not None and self._is_late(taken, source, state):
                 self._find("loaded", taken, called, frame)
         elif self._has_changed(taken, module):
             self._find("loaded", taken, called, frame)

@@ -12,8 +12,8 @@ TAKEN = Place(file="<cell>", line=7, source="best = model.state_dict()")
 USED = Place(file="<cell>", line=9, source="model.load_state_dict(best)")
 
 
-def found(*records, **changes):
-    run = Run(source="")
+def found(*records, text="", **changes):
+    run = Run(source=text)
     facts = {
         "model": "model", "how": "loaded", "source": "model", "taken": TAKEN, "place": USED, "taken_step": 12,
         "step": 30, "times": 1,
@@ -47,11 +47,20 @@ def test_the_title_says_what_it_holds(changes, words):
     assert finding.title == words
 
 
-def test_one_model_of_two_names_is_told_where_it_is_loaded():
-    (finding,) = found(how="same", model="target", source="online")
-    assert finding.line == 9
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("online = Net()\ntarget = online  # a copy\nloop()", 2),
+        ("class Agent:\n    def __init__(self, net):\n        self.online = net\n        self.target = self.online", 4),
+        ("target = copy.deepcopy(online)", 9),
+        ("online = target", 9),
+    ],
+)
+def test_one_model_of_two_names_is_told_where_it_gets_the_second(text, line):
+    (finding,) = found(text=text, how="same", model="target", source="online")
+    assert finding.line == line
     assert finding.title.startswith("target and online are one model")
-    assert finding.fix == "target = copy.deepcopy(online)  # where it is made"
+    assert finding.fix == "target = copy.deepcopy(online)"
 
 
 @pytest.mark.parametrize(

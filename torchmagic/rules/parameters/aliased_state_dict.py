@@ -16,7 +16,9 @@ the state and not its copy").
 import re
 from collections.abc import Iterator
 
+from torchmagic.analyses.texts import places_by
 from torchmagic.records.finding import Finding, Severity
+from torchmagic.records.place import Place
 from torchmagic.records.state import AliasedStateRecord
 from torchmagic.rules.rule import line_of, rule
 from torchmagic.session.run import Run
@@ -31,7 +33,7 @@ def aliased_state_dict(run: Run) -> Iterator[Finding]:
     """Report each line that loads or saves a state that the model has gone on to train in, or a model's own."""
     told = set()
     for record in run.of(AliasedStateRecord):
-        place = record.place if record.how == "same" else record.taken or record.place
+        place = _second_name(run, record) if record.how == "same" else record.taken or record.place
         if place in told:
             continue
         told.add(place)
@@ -46,6 +48,17 @@ def aliased_state_dict(run: Run) -> Iterator[Finding]:
             why=WHY_SAME if record.how == "same" else WHY,
             fix=_fix(record),
         )
+
+
+def _second_name(run: Run, record: AliasedStateRecord) -> Place | None:
+    """Return the line that gives a model its second name; where none is found, the one that loads its state."""
+    names = (re.escape(record.model), re.escape(record.source))
+    naming = re.compile(r"\s*(?:self\.)?{}\s*=\s*(?:self\.)?{}\s*(?:#.*)?".format(*names))
+
+    def found(text: str) -> list[int]:
+        return [number for number, line in enumerate(text.splitlines(), start=1) if naming.fullmatch(line)]
+
+    return next(iter(places_by(run, found)), record.place)
 
 
 def _title(record: AliasedStateRecord) -> str:
@@ -67,7 +80,7 @@ def _evidence(record: AliasedStateRecord) -> dict[str, float | str]:
 
 def _fix(record: AliasedStateRecord) -> str:
     if record.how == "same":
-        return f"{record.model} = copy.deepcopy({record.source})  # where it is made"
+        return f"{record.model} = copy.deepcopy({record.source})"
     source = record.taken.source.strip() if record.taken is not None else ""
     copied, count = _TAKING.subn(r"copy.deepcopy(\1.state_dict())", source)
     return copied if count else f"copy.deepcopy({record.source or 'model'}.state_dict())"
