@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torchmagic.probes.bootstraps import is_bootstrapped
 from torchmagic.probes.loss_graph import Input, differences, fused, squashed_twice, stretched, weights_stretched
 from torchmagic.probes.loss_values import (
     CLASS_LOSSES,
@@ -175,6 +176,7 @@ class LossInputs:
                     producer_place=place_of(where),
                     log_above=found.loss in LOG_LOSSES and _log_above(last),
                     partial=is_partial(found.node, node),
+                    bootstrapped=found.loss in REGRESSIONS and is_bootstrapped(found.given, found.target),
                     **facts,
                 )
             )

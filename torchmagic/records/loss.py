@@ -99,6 +99,7 @@ class LossInputRecord:
         range_high: Greatest value that the source can give.
         target_low: Least target.
         target_high: Greatest target.
+        bootstrapped: Whether the target is data plus a share of an output, through which the same weights learn.
     """
 
     step: int
@@ -123,6 +124,7 @@ class LossInputRecord:
     range_high: float = math.inf
     target_low: float = math.nan
     target_high: float = math.nan
+    bootstrapped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ from torchmagic.rules.loss.output_as_target import output_as_target
 from torchmagic.rules.loss.output_range_mismatch import output_range_mismatch
 from torchmagic.rules.loss.sigmoid_before_bce_with_logits import sigmoid_before_bce_with_logits
 from torchmagic.rules.loss.softmax_before_cross_entropy import softmax_before_cross_entropy
+from torchmagic.rules.loss.target_with_graph import target_with_graph
 from torchmagic.rules.loss.wrong_dim_softmax import wrong_dim_softmax
 from torchmagic.rules.model.batch_mixing import batch_mixing
 from torchmagic.rules.model.batchnorm_batch_one import batchnorm_batch_one
@@ -142,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     all_targets_ignored,
     bce_on_logits,
     degenerate_logits,
+    target_with_graph,
     output_as_target,
     not_log_probabilities,
     output_range_mismatch,
