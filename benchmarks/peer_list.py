@@ -17,6 +17,7 @@ class Peer:
         tells: What it tells of every step.
         attach: Puts the tool around a training.
         equals: Levels of torchmagic to compare: the one of equal information first.
+        only: Of the first one, the probes that tell as much; all of them where there are none.
         package: Distribution that it comes with.
         module: Module that must be there.
     """
@@ -25,8 +26,15 @@ class Peer:
     tells: str
     attach: Attach
     equals: tuple[str, ...] = ("expert", "advanced")
+    only: tuple[str, ...] = ()
     package: str = "torch"
     module: str = "torch"
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The levels to compare as the table names them: with a star where only some of its probes are wanted."""
+        first, *others = self.equals
+        return (f"{first}*" if self.only else first), *others
 
     def absent(self) -> str:
         """Return why the tool cannot be used here; empty when it can."""
@@ -88,6 +96,7 @@ PEERS = (
     Peer(
         name="torch-audit",
         tells="non-finite parameters and gradients, gradient norm, dead units, odd batches",
+        only=("anomaly", "gradients", "activations"),
         attach=peer_tools.torch_audit,
         package="torch-audit",
         module="torch_audit",
@@ -102,6 +111,7 @@ PEERS = (
     Peer(
         name="torch-module-monitor",
         tells="mean and std of outputs, norms of parameters and gradients",
+        only=("gradients", "weights", "activations"),
         attach=peer_tools.module_monitor,
         package="torch-module-monitor",
         module="torch_module_monitor",

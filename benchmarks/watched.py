@@ -41,14 +41,21 @@ class Watches:
     said_of_block: list[float] = field(default_factory=list)
 
 
-def watched(step: Step, num_steps: int, level: str, watches: Watches) -> Times:
+def watched(step: Step, num_steps: int, level: str, watches: Watches, *, only: tuple[str, ...] = ()) -> Times:
     """Time a block inside a watch.
+
+    Args:
+        step: Does one step.
+        num_steps: Steps in the block.
+        level: One of ``LEVELS``.
+        watches: Is told what the watch costs besides.
+        only: The probes that are wanted; all of the level where there are none.
 
     Raises:
         RuntimeError: If a probe failed, so that the block was watched less closely than the level says.
     """
     began = time.perf_counter()
-    with torchmagic.watch(**LEVELS[level]) as run:
+    with torchmagic.watch(**LEVELS[level], **({"only": only} if only else {})) as run:
         opened = time.perf_counter()
         block(step, min(NUM_WARM_STEPS, num_steps))
         warmed, cost, seconds = time.perf_counter(), run.clock.cost, run.clock.seconds

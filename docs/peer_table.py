@@ -10,7 +10,7 @@ from typing import NamedTuple
 MEASURED = Path(__file__).parents[1] / "benchmarks" / "results" / "peers-cpu.txt"
 _ROW = re.compile(
     r"^(?P<workload>\S.*?)?\s{2,}(?:[\d.]+ )?(?P<tool>\S.*?)\s{2,}(?P<cost>\d+\.\d+)\s+\d+\.\d+\.\.\s*\d+\.\d+"
-    r"\s+\d+\.\d+\s+(?P<level>[a-z]+)\s+(?P<ours>\d+\.\d+)\s+\d+\.\d+ (?P<cheaper>yes|NO)(?P<unsure> \?)?"
+    r"\s+\d+\.\d+\s+(?P<level>[a-z]+\*?)\s+(?P<ours>\d+\.\d+)\s+\d+\.\d+ (?P<cheaper>yes|NO)(?P<unsure> \?)?"
 )
 # Columns of the list of what each tool tells.
 _NAME = 28
