@@ -47,7 +47,8 @@ def test_a_second_derivative_keeps_the_graph_for_it():
     place = Place(file="<cell>", line=9, source="du_dt = torch.autograd.grad(u.sum(), t)[0]")
     for reuse in (Reuse.SHARED, Reuse.AGAIN, Reuse.UNKNOWN):
         assert "create_graph=True" in finding(reuse, name="u", place=place).fix
-    assert "create_graph" not in finding(Reuse.OUTSIDE, name="u", place=place).fix
+    made = Place(file="<cell>", line=4, source="slope = torch.autograd.grad(u.sum(), t, create_graph=True)[0]")
+    assert "create_graph" not in finding(Reuse.OUTSIDE, name="slope", made=made).fix
     assert "create_graph" not in finding(Reuse.SHARED, name="u").fix
 
 
