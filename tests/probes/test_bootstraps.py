@@ -42,7 +42,7 @@ def test_data_and_a_share_of_an_output_are_a_target_that_learns(target):
         best,  # what is to be alike
         lambda: r + best(),  # no share of it
         lambda: 0.9 * best() + 0.5 * best(),  # no data
-        lambda: 0.9 * (1 - ends) * best(),
+        lambda: best() * 0.9 * (1 - ends),
         lambda: torch.where(ends > 0, r, best()),
         lambda: r + 0.9 * net(nxt.clone().requires_grad_(True))[:, 0],  # whose derivative may be asked for
     ],
