@@ -31,10 +31,10 @@ class Peer:
     module: str = "torch"
 
     @property
-    def ways(self) -> tuple[str, ...]:
-        """The levels to compare as the table names them: with a star where only some of its probes are wanted."""
+    def watches(self) -> tuple[tuple[str, ...], ...]:
+        """The levels to compare, each with the probes that are wanted of it, where not all of them are."""
         first, *others = self.equals
-        return (f"{first}*" if self.only else first), *others
+        return (first, *self.only), *((level,) for level in others)
 
     def absent(self) -> str:
         """Return why the tool cannot be used here; empty when it can."""

@@ -77,30 +77,20 @@ def peered(peer: Peer, training: Training, num_steps: int, folder: Path) -> Time
         return block(step, max(FEWEST_STEPS, min(num_steps, int(LONGEST_BLOCK / warm.wall))))
 
 
-def name(peer: Peer, way: str) -> str:
-    """Return what a way of watching is called among those that are timed: one with a star is a tool's own."""
-    return f"{way} {peer.name}" if way.endswith("*") else way
-
-
 def measure(workload: Workload, peers: list[Peer], rounds: int, folder: Path) -> Row:
     """Run one workload bare, with every tool and at the levels to compare, in turns."""
     training, num_steps = workload.make(), workload.num_steps
-    # By the name of each: its level, and the probes that are wanted of it, for which the star stands.
-    levels = {
-        name(peer, way): (way.rstrip("*"), peer.only if way.endswith("*") else ())
-        for peer in peers
-        for way in peer.ways
-    }
-    for level, only in levels.values():
-        watched(training.step, 2, level, Watches(), only=only)  # loads what a watch loads
+    watches = dict.fromkeys(each for peer in peers for each in peer.watches)
+    for level, *only in watches:
+        watched(training.step, 2, level, Watches(), only=tuple(only))  # loads what a watch loads
 
     def of_peer(peer: Peer) -> Way:
         return lambda: peered(peer, twin(training, workload), num_steps, folder)
 
-    def of_level(level: str, only: tuple[str, ...]) -> Way:
+    def of_level(level: str, *only: str) -> Way:
         return lambda: watched(twin(training, workload).step, num_steps, level, Watches(), only=only)
 
-    ways = {peer.name: of_peer(peer) for peer in peers} | {each: of_level(*levels[each]) for each in levels}
+    ways = {peer.name: of_peer(peer) for peer in peers} | {" ".join(each): of_level(*each) for each in watches}
     return Row(workload, in_turns(training.step, num_steps, ways, rounds=rounds))
 
 
@@ -119,10 +109,10 @@ def table(rows: list[Row], peers: list[Peer]) -> Iterator[str]:
         + 2 * f"  {'level':>9} {'CPU':>6} {'wall':>6} {'cheaper':7}"
     )
     for row in rows:
-        title, bare = row.workload.name, f"{1e3 * median(wall(row.measured.bare)):.2f}"
+        name, bare = row.workload.name, f"{1e3 * median(wall(row.measured.bare)):.2f}"
         for peer in peers:
-            yield f"{title:16} {bare:>9} {peer.name:28}  {cells(row.measured, peer)}".rstrip()
-            title = bare = ""
+            yield f"{name:16} {bare:>9} {peer.name:28}  {cells(row.measured, peer)}".rstrip()
+            name = bare = ""
 
 
 def cells(measured: Measured, peer: Peer) -> str:
@@ -132,8 +122,8 @@ def cells(measured: Measured, peer: Peer) -> str:
         return f"failed: {reason if len(reason) <= 150 else reason[:147] + '...'}"
     theirs = measured.ratios[peer.name]
     line = f"{with_interval(cpu(theirs))} {median(wall(theirs)):6.3f}"
-    for level in peer.ways:
-        way = name(peer, level)
+    for watch in peer.watches:
+        way, level = " ".join(watch), watch[0] + ("*" if len(watch) > 1 else "")
         if way in measured.failed:
             line += f"  {level:>9} failed: {measured.failed[way]}"
             continue

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from torchmagic.debuggers.watching import watch
+from torchmagic.probes import first_statistics
 from torchmagic.records.evaluation import FirstStatisticsRecord
 
 SETUP = """
@@ -71,6 +72,14 @@ def test_an_average_that_is_evaluated_once_is_told_by_how_often_it_was_written_t
 )
 def test_others_are_silent(told, loop):
     assert told("for _ in range(3):\n" + loop) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "before"), [("MOST_MODELS", "other = copy.deepcopy(average)\nevaluate(other)\n"), ("MOST_LOOKS", "")]
+)
+def test_models_and_looks_are_limited(told, monkeypatch, limit, before):
+    monkeypatch.setattr(first_statistics, limit, 1)
+    assert told(before + "for _ in range(3):\n    step()\n    follow()\n    evaluate(average)") == []
 
 
 def test_what_is_written_before_the_first_step_is_silent(told):

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchmagic.debuggers.watching import watch
+from torchmagic.probes import states
 from torchmagic.records.state import AliasedStateRecord
 
 SETUP = """
@@ -161,6 +162,13 @@ def test_the_parts_of_a_model_are_no_states_of_their_own(told):
 def test_lines_are_told_once_with_how_often(told):
     (record,) = told("kept = net.state_dict()\nfor _ in range(4):\n    step()\n    net.load_state_dict(kept)")
     assert (record.step, record.times) == (1, 4)
+
+
+def test_lines_are_told_up_to_a_number(told, monkeypatch):
+    monkeypatch.setattr(states, "MOST_LINES", 1)
+    loads = "net.load_state_dict(kept)\nnet.load_state_dict(dict(kept))"
+    (record,) = told(f"kept = net.state_dict()\nfor _ in range(2): step()\n{loads}")
+    assert record.place.source == "net.load_state_dict(kept)"
 
 
 def test_no_state_and_no_model_is_held():

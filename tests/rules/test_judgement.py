@@ -65,6 +65,7 @@ def test_a_line_of_a_text_that_took_part_is_told_by_the_name_of_its_file(file, l
         ("lr-too-high", "unshuffled-loader"),
         ("params-unchanged", "vanishing-gradient"),
         ("nonfinite-forward", "not-log-probabilities"),
+        ("first-batchnorm-statistics", "eval-mode-training"),
     ],
 )
 def test_a_consequence_comes_after_its_cause_and_asks_for_no_cure(consequence, cause):

@@ -78,7 +78,7 @@ class FirstStatistics:
                 return
             norms = [(path, weakref.ref(part)) for path, part in named_modules_of(module) if _is_untouched(part)]
             seen = self._seen[module] = _Seen(norms, _sizes(module) if norms else [])
-        if not seen.norms or seen.model or seen.step == self._recorder.step or seen.looks > MOST_LOOKS:
+        if not seen.norms or seen.model or seen.step == self._recorder.step or seen.looks >= MOST_LOOKS:
             return
         seen.step, seen.looks = self._recorder.step, seen.looks + 1
         if seen.step and (_is_average(module) or _sizes(module) != seen.sizes):

@@ -71,16 +71,20 @@ class States:
         first = next(tensors_in(state), None)
         if first is None or self._recorder is None:
             return
-        source, loads = _called(frame, "state_dict"), self._loads.get(module) or 0
         self._taken[first] = _Taken(
-            weakref.ref(module), site_of(frame), source, self._recorder.step, _writes(module), loads
+            weakref.ref(module),
+            site_of(frame),
+            _called(frame, "state_dict"),
+            self._recorder.step,
+            _writes(module),
+            self._num_loads(module),
         )
 
     def _load(self, module: nn.Module, state: Any, frame: FrameType) -> None:
         first, taken = self._known(state)
         source, called = taken.module() if taken is not None else None, _called(frame, "load_state_dict")
         if taken is None or source is not module or not _is_of(module, state):
-            self._loads[module] = (self._loads.get(module) or 0) + 1
+            self._loads[module] = self._num_loads(module) + 1
             if taken is not None and source is not None and self._is_late(taken, source, state):
                 self._find("loaded", taken, called, frame)
         elif self._has_changed(taken, module):
@@ -118,7 +122,11 @@ class States:
 
     def _has_changed(self, taken: _Taken, module: nn.Module) -> bool:
         """Whether a model was trained, or loaded with another state, since its state was taken."""
-        return (self._loads.get(module) or 0) != taken.loads or self._has_stepped(taken, module)
+        return self._num_loads(module) != taken.loads or self._has_stepped(taken, module)
+
+    def _num_loads(self, module: nn.Module) -> int:
+        """Return how often a model was loaded with other weights than its own."""
+        return self._loads.get(module) or 0
 
     def _find(self, how: str, taken: _Taken, model: str, frame: FrameType) -> None:
         site = site_of(frame)

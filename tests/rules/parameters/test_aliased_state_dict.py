@@ -54,6 +54,7 @@ def test_the_title_says_what_it_holds(changes, words):
         ("class Agent:\n    def __init__(self, net):\n        self.online = net\n        self.target = self.online", 4),
         ("target = copy.deepcopy(online)", 9),
         ("online = target", 9),
+        ("target = online.copy()", 9),
     ],
 )
 def test_one_model_of_two_names_is_told_where_it_gets_the_second(text, line):
